@@ -1,5 +1,5 @@
-//! Forms of our own pages. Whoever sends one must carry the key that the page gave them: another
-//! site's page cannot know it.
+//! Forms of our own pages. A form must carry the key that the page contains. Pages of other sites do
+//! not know this key, so they cannot send forms in the name of the visitor (CSRF).
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
@@ -13,32 +13,32 @@ use crate::http::server;
 
 /// A file in a form: a subscription list of 5,000 feeds is about a megabyte.
 const FILE_BYTES_MAX: usize = 8 << 20;
-/// A form without a file. The largest holds the statements of the query editor.
+/// A form without a file. The largest one holds the statements of the query editor.
 const BYTES_MAX: usize = 2 << 20;
-/// A list of entries is the longest form, with a field for each.
+/// The longest form is a list of entries, with a field for each entry.
 const FIELDS_MAX: usize = 2000;
-/// No form of ours with a file has as many.
+/// Our forms with a file have fewer fields.
 const PARTS_MAX: usize = 16;
 
-/// The name of the field with the key.
+/// The field with the key.
 pub const FIELD: &str = "form_key";
 
-/// A form that came from our own page. Fields of a form with files are bytes.
+/// A form from one of our pages. Its fields are bytes, because a field can be a file.
 #[derive(Clone, Debug, Default)]
-pub struct Signed(Vec<(String, Vec<u8>)>);
+pub struct SignedForm(Vec<(String, Vec<u8>)>);
 
-impl Signed {
-    /// A field's text; empty where it was not sent.
+impl SignedForm {
+    /// Returns the text of a field; empty if it was not sent.
     pub fn text(&self, name: &str) -> &str {
         std::str::from_utf8(self.bytes(name)).unwrap_or("")
     }
 
-    /// A field as it was sent: a file, or its text.
+    /// Returns the bytes of a field: a file or a text.
     pub fn bytes(&self, name: &str) -> &[u8] {
         self.0.iter().find(|(field, _)| field == name).map_or(&[], |(_, value)| value)
     }
 
-    /// Every value of a field that may be sent several times.
+    /// Returns all values of a field that was sent several times.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> + 'a {
         let values = self.0.iter().filter(move |(field, _)| field == name);
         values.filter_map(|(_, value)| std::str::from_utf8(value).ok())
@@ -49,22 +49,22 @@ impl Signed {
     }
 }
 
-impl FromRequest<Context> for Signed {
+impl FromRequest<Context> for SignedForm {
     type Rejection = Response;
 
-    async fn from_request(request: Request, _: &Context) -> Result<Signed, Response> {
+    async fn from_request(request: Request, _: &Context) -> Result<SignedForm, Response> {
         let person = request.extensions().get::<Person>().cloned();
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
         let kind = kind.unwrap_or_default();
         let stranger = person.is_none();
         let form = if kind.starts_with("application/x-www-form-urlencoded") {
-            written(request, stranger).await?
+            read_urlencoded(request, stranger).await?
         } else if kind.starts_with("multipart/form-data") && !stranger {
-            parts(request).await?
+            read_multipart(request).await?
         } else {
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send a form.\n").into_response());
         };
-        // Whoever logs in has no key yet.
+        // Before the login there is no key.
         let expected = person.and_then(|person| person.form_key);
         if expected.is_some_and(|key| !auth::agree(&key, form.text(FIELD))) {
             let text = "This form has expired. Go back, reload the page and try again.\n";
@@ -74,7 +74,7 @@ impl FromRequest<Context> for Signed {
     }
 }
 
-async fn whole(body: Body, bytes_max: usize) -> Result<Bytes, Response> {
+async fn read_body(body: Body, bytes_max: usize) -> Result<Bytes, Response> {
     to_bytes(body, bytes_max).await.map_err(|error| {
         if server::is_cut(&error) {
             let text = "The form took too long to arrive. Try again.\n";
@@ -93,38 +93,38 @@ fn too_large(bytes_max: usize) -> Response {
     (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
 }
 
-/// Somebody who has not logged in sends a name, a password and where they want to go.
-async fn written(request: Request, stranger: bool) -> Result<Signed, Response> {
+/// Reads a form without files. Before the login only the small login form is allowed.
+async fn read_urlencoded(request: Request, stranger: bool) -> Result<SignedForm, Response> {
     let (bytes_max, fields_max) = if stranger {
         (pairs::STRANGER_BYTES_MAX, pairs::STRANGER_FIELDS_MAX)
     } else {
         (BYTES_MAX, FIELDS_MAX)
     };
-    let body = whole(request.into_body(), bytes_max).await?;
+    let body = read_body(request.into_body(), bytes_max).await?;
     let pairs = pairs::read_long(body, fields_max).await.map_err(|TooManyFields| {
         let text = format!("The form has more than {fields_max} fields.\n");
         (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
     })?;
-    Ok(Signed(pairs.into_iter().map(|(name, value)| (name, value.into_bytes())).collect()))
+    Ok(SignedForm(pairs.into_iter().map(|(name, value)| (name, value.into_bytes())).collect()))
 }
 
-/// A form with a file in it.
-async fn parts(request: Request) -> Result<Signed, Response> {
+/// Reads a form with a file.
+async fn read_multipart(request: Request) -> Result<SignedForm, Response> {
     let (head, body) = request.into_parts();
-    // Read whole first: the limit is for all parts together.
-    let body = whole(body, FILE_BYTES_MAX).await?;
+    // Read the whole body first, because the limit applies to all parts together.
+    let body = read_body(body, FILE_BYTES_MAX).await?;
     let mut request = Request::from_parts(head, body.into());
-    // That limit was ours; the framework's own is lower.
+    // The framework's own limit is lower than ours.
     DefaultBodyLimit::disable().apply(&mut request);
-    let odd = || (StatusCode::BAD_REQUEST, "This form cannot be read.\n").into_response();
-    let mut multipart = Multipart::from_request(request, &()).await.map_err(|_| odd())?;
+    let unreadable = || (StatusCode::BAD_REQUEST, "This form cannot be read.\n").into_response();
+    let mut multipart = Multipart::from_request(request, &()).await.map_err(|_| unreadable())?;
     let mut fields = Vec::new();
-    while let Some(field) = multipart.next_field().await.map_err(|_| odd())? {
+    while let Some(field) = multipart.next_field().await.map_err(|_| unreadable())? {
         if fields.len() >= PARTS_MAX {
-            return Err(odd());
+            return Err(unreadable());
         }
         let name = field.name().unwrap_or_default().to_owned();
-        fields.push((name, field.bytes().await.map_err(|_| odd())?.to_vec()));
+        fields.push((name, field.bytes().await.map_err(|_| unreadable())?.to_vec()));
     }
-    Ok(Signed(fields))
+    Ok(SignedForm(fields))
 }

@@ -13,7 +13,7 @@ use crate::auth::{self, Person};
 use crate::blocking::run_blocking;
 use crate::http::guard;
 use crate::http::server::PeerAddress;
-use crate::page::{Visitor, failed};
+use crate::page::{Visitor, store_error};
 use crate::v1::ApiError;
 
 /// Routes that need no account, or identify the client themselves.
@@ -72,7 +72,7 @@ fn unanswered(context: &Context, request: &Request, error: StoreError) -> Respon
         return ApiError::Store(error).into_response();
     }
     let visitor = Visitor::of(request.method(), request.uri(), request.headers(), None);
-    failed(context, visitor, &error)
+    store_error(context, visitor, &error)
 }
 
 fn is_for_programs(path: &str) -> bool {

@@ -6,21 +6,19 @@
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
-//! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
+//! - `page`: the pages that people read. `form`: the forms on them.
 //! - `v1`: `/api/v1`, our JSON API. `published`: queries as feeds.
-//! - [`search`]: what people type, as entries.
+//! - [`search`]: finds entries by a typed text.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - `reader_apis`: Google Reader, miniflux and Fever, for apps that exist already.
-//! - [`auth`]: who asks. `form`: what our own pages send.
+//! - [`auth`]: who asks.
 //! - `image`: pictures of entries, fetched on the reader's behalf.
 //! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
-//! - [`what_if`]: other rules on the own history, a job behind the page.
+//! - [`what_if`]: replays of the own history with other rules, a background job.
 //! - `paths`: one spelling of a path. `pairs`: forms and parameters, up to a limit.
 //! - `guard`: headers, and who may ask. `traffic` counts what is asked.
 
-mod advice;
-mod assets;
 pub mod auth;
 mod blocking;
 mod form;
@@ -34,9 +32,7 @@ mod published;
 mod reader_apis;
 pub mod sanitise;
 pub mod search;
-mod timeline;
 mod v1;
-mod waiting;
 mod websub;
 pub mod what_if;
 mod words;
@@ -54,7 +50,7 @@ use futures_util::future::BoxFuture;
 use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
-use what_if::WhatIf;
+use what_if::ReplayJob;
 
 pub use http::server::{PeerAddress, serve};
 pub use http::traffic::Traffic;
@@ -96,7 +92,7 @@ pub struct Context {
     /// The budget in force as it is written; must not wait long.
     pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// What other rules would have done, where somebody can tell.
-    pub what_if: WhatIf,
+    pub what_if: ReplayJob,
     /// Published feeds as they were rendered last.
     pub published: Arc<published::FeedCache>,
 }
@@ -135,7 +131,7 @@ impl Context {
             traffic: Arc::default(),
             rates: Arc::default(),
             rule: Arc::new(|| None),
-            what_if: WhatIf::default(),
+            what_if: ReplayJob::default(),
             published: Arc::default(),
         })
     }

@@ -10,9 +10,9 @@ use url::form_urlencoded;
 
 use crate::Context;
 use crate::auth::{self, ClientAddress, Credentials, LoginError};
-use crate::form::Signed;
+use crate::form::SignedForm;
 use crate::http::paths::local_target;
-use crate::page::{Frame, Visitor, failed, shown};
+use crate::page::{Frame, Visitor, render, store_error};
 use crate::words::{ceil_secs, span};
 
 /// The life of a session: people log in once a month.
@@ -20,7 +20,7 @@ const SESSION_LIFE: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Template)]
 #[template(path = "login.html")]
-struct Login {
+struct LoginPage {
     frame: Frame,
     name: String,
     to: String,
@@ -40,7 +40,7 @@ pub async fn show(
         return Redirect::to(&to).into_response();
     }
     let frame = Frame::new(&context, visitor, None);
-    shown(&Login { frame, name: String::new(), to, trouble: None })
+    render(&LoginPage { frame, name: String::new(), to, trouble: None })
 }
 
 /// Checks name and password, and starts a session.
@@ -48,7 +48,7 @@ pub async fn enter(
     State(context): State<Context>,
     visitor: Visitor,
     client: ClientAddress,
-    form: Signed,
+    form: SignedForm,
 ) -> Response {
     let (name, to) = (form.text("name").to_owned(), local_target(form.text("to")));
     let (store, now) = (&context.store, (context.now)());
@@ -60,7 +60,7 @@ pub async fn enter(
     };
     let session = match begun {
         Ok(session) => session,
-        Err(LoginError::Store(error)) => return failed(&context, visitor, &error),
+        Err(LoginError::Store(error)) => return store_error(&context, visitor, &error),
         Err(denied) => return refused(&context, visitor, name, to, &denied),
     };
     let cookie = auth::cookie(&context, &session, SESSION_LIFE);
@@ -88,8 +88,8 @@ fn refused(
     };
     // The visitor is not logged in, but keeps the colours they chose.
     let frame = Frame::new(context, Visitor { person: None, ..visitor }, None);
-    let page = Login { frame, name, to, trouble: Some(trouble) };
-    let mut response = (status, shown(&page)).into_response();
+    let page = LoginPage { frame, name, to, trouble: Some(trouble) };
+    let mut response = (status, render(&page)).into_response();
     if let Some(wait) = denied.retry_after() {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(ceil_secs(wait)));
     }
@@ -101,10 +101,10 @@ pub async fn leave(
     State(context): State<Context>,
     visitor: Visitor,
     headers: HeaderMap,
-    _: Signed,
+    _: SignedForm,
 ) -> Response {
     if let Err(error) = auth::end_session(&context, &headers).await {
-        return failed(&context, visitor, &error);
+        return store_error(&context, visitor, &error);
     }
     let gone = auth::cookie(&context, "", Duration::ZERO);
     ([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response()

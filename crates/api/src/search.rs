@@ -1,6 +1,6 @@
-//! Searching: what somebody typed, as entries, the newest first. The index finds candidates by
-//! their words and the query language judges each. Nothing runs long: after so many candidates
-//! the answer says where to go on.
+//! Search: finds the entries that match a typed text, newest first. The index finds candidates by
+//! their words, and the query language tests each one. A search stops after a limited number of
+//! candidates and returns the position at which to continue.
 
 use std::collections::HashMap;
 
@@ -12,85 +12,87 @@ use crate::Context;
 use crate::auth::Person;
 use crate::blocking::run_blocking;
 
-/// Entries on one page at most.
+/// Most entries on one page.
 const LIMIT_MAX: usize = 1000;
-/// Candidates that one question looks at: their texts are read and judged, some tens of
-/// milliseconds for as many ordinary entries.
+/// Candidates that one request tests. That many ordinary entries take some tens of milliseconds.
 const CANDIDATES_MAX: usize = 2000;
-/// Their texts together. Judging reads all of a text, at some 100 MB a second.
-const JUDGED_BYTES_MAX: usize = 32_000_000;
-/// Candidates read from the store at once; the first page is mostly in the first of them.
+/// Bytes of text that one request tests, at about 100 MB per second.
+const TESTED_BYTES_MAX: usize = 32_000_000;
+/// Candidates read from the store at once. The first batch usually fills the first page.
 const CHUNK: u32 = 100;
 
-/// What was found.
+/// The entries that a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     pub entries: Vec<ReadEntry>,
-    /// Below which entry to go on; `None` where there is nothing more. There may be more although
-    /// fewer entries than asked for were found: then many candidates were none.
+    /// The search continues below this entry; `None` at the end. A page can have fewer entries than
+    /// requested and still continue, if many candidates did not match.
     pub next: Option<EntryId>,
 }
 
-/// Why nothing was looked for.
+/// Why a search failed.
 #[derive(Debug, thiserror::Error)]
-pub enum NotFound {
-    /// The search cannot be understood.
-    #[error("{}", told(.0))]
-    Search(Box<Fault>),
+pub enum SearchError {
+    /// The text is not a valid search.
+    #[error("{}", fault_text(.0))]
+    Query(Box<Fault>),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A search stands on one line, so that the column says enough.
-fn told(fault: &Fault) -> String {
+/// Writes a fault. A search has one line, so the column is enough.
+fn fault_text(fault: &Fault) -> String {
     let help = fault.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
     format!("at {}: {}{help}", fault.at.column, fault.message)
 }
 
-/// Looks for entries as somebody typed it, below a number, the newest first.
+/// Finds entries below an id that match a text, newest first.
 pub async fn find(
     context: &Context,
     person: &Person,
     text: &str,
     below: Option<EntryId>,
     limit: usize,
-) -> Result<Found, NotFound> {
-    let search = Search::read(text, (context.now)()).map_err(|f| NotFound::Search(Box::new(f)))?;
+) -> Result<SearchResult, SearchError> {
+    let search =
+        Search::read(text, (context.now)()).map_err(|f| SearchError::Query(Box::new(f)))?;
     let (store, account) = (context.store.clone(), person.account);
-    Ok(run_blocking(move || judge(&store, account, search, below, limit.clamp(1, LIMIT_MAX)))
-        .await?)
+    Ok(run_blocking(move || {
+        test_candidates(&store, account, search, below, limit.clamp(1, LIMIT_MAX))
+    })
+    .await?)
 }
 
-fn judge(
+fn test_candidates(
     store: &Store,
     account: AccountId,
     mut search: Search,
     below: Option<EntryId>,
     limit: usize,
-) -> Result<Found, StoreError> {
+) -> Result<SearchResult, StoreError> {
     let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
-    let (mut entries, mut below, mut n_judged) = (Vec::new(), below, 0);
-    let (mut kept_bytes, mut judged_bytes) = (0, 0);
+    let (mut entries, mut below, mut n_tested) = (Vec::new(), below, 0);
+    let (mut kept_bytes, mut tested_bytes) = (0, 0);
     loop {
         let candidates = candidates(store, account, &search, below)?;
         if candidates.is_empty() {
-            return Ok(Found { entries, next: None });
+            return Ok(SearchResult { entries, next: None });
         }
         for candidate in candidates {
             let (id, n_bytes) = (candidate.entry.id, candidate.entry.n_bytes());
             let feed = candidate.entry.feed;
-            // One that was removed meanwhile takes its entries along.
+            // A feed that was removed in the meantime has no entries any more.
             let feed = feeds.entry(feed).or_insert_with(|| store.feed(feed).ok());
-            if feed.as_ref().is_some_and(|feed| search.fits(&seen(&candidate.entry, feed))) {
+            if feed.as_ref().is_some_and(|feed| search.fits(&query_entry(&candidate.entry, feed))) {
                 entries.push(candidate);
                 kept_bytes += n_bytes;
             }
             below = Some(id);
-            n_judged += 1;
-            judged_bytes += n_bytes;
+            n_tested += 1;
+            tested_bytes += n_bytes;
             let full = entries.len() == limit || kept_bytes >= PAGE_BYTES_MAX;
-            if full || n_judged == CANDIDATES_MAX || judged_bytes >= JUDGED_BYTES_MAX {
-                return Ok(Found { entries, next: below });
+            if full || n_tested == CANDIDATES_MAX || tested_bytes >= TESTED_BYTES_MAX {
+                return Ok(SearchResult { entries, next: below });
             }
         }
     }
@@ -104,13 +106,13 @@ fn candidates(
 ) -> Result<Vec<ReadEntry>, StoreError> {
     match search.expression() {
         Some(expression) => store.search(account, expression, below, CHUNK),
-        // No word tells: all entries are candidates, in the order of recording.
+        // Without a word to look up, all entries are candidates, in the order of recording.
         None => store.recorded_before(account, below, CHUNK),
     }
 }
 
-/// A stored entry as queries see it.
-pub fn seen<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
+/// Returns a stored entry in the form that queries take.
+pub fn query_entry<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
     Entry {
         id: entry.id,
         feed: entry.feed,

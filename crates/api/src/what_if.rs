@@ -1,6 +1,6 @@
-//! What other rules would have done with the feeds' own history. Replaying takes seconds to
-//! minutes, so it is one job behind the page; what came of it is stored and shown until the next.
-//! How it is reckoned is the lab's, which comes in as a closure.
+//! Replays of the feeds' own history with other rules. A replay takes seconds to minutes, so one
+//! background job does it. The store keeps its result until the next one. The calculation belongs to
+//! the lab and comes in as a closure.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,27 +11,27 @@ use store::{Store, StoreError};
 /// The key of the setting in the store.
 const KEY: &str = "page.what-if";
 
-/// What the replays came to.
+/// The results of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct Outlook {
+pub struct ReplayResult {
     pub made_at: String,
     pub from: String,
     pub to: String,
-    /// What is in use, and other policies.
-    pub rules: Vec<Rule>,
-    /// One strategy at growing budgets, the smallest first.
-    pub steps: Vec<Rule>,
+    /// The policy in use, and other policies.
+    pub rules: Vec<RuleResult>,
+    /// One strategy with several budgets, smallest first.
+    pub steps: Vec<RuleResult>,
     /// Each rule in a sentence.
     pub words: Vec<String>,
-    /// What the history cannot tell.
+    /// The limits of what a replay can show.
     pub blind_spots: String,
 }
 
-/// What one rule would have done.
+/// The result of one rule.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Rule {
+pub struct RuleResult {
     pub name: String,
-    /// As the budget's form takes it; empty for a policy.
+    /// The budget as the form writes it; empty for a policy.
     pub budget: String,
     pub polls_per_day: f64,
     pub delay_secs: Option<f64>,
@@ -40,74 +40,75 @@ pub struct Rule {
     pub current: bool,
 }
 
-/// Replays the history; is told how many of its steps are done.
-pub type Replay = dyn Fn(&dyn Fn(usize, usize)) -> Result<Outlook, String> + Send + Sync;
+/// Replays the history. The argument receives the number of steps done and of all steps.
+pub type ReplayFn = dyn Fn(&dyn Fn(usize, usize)) -> Result<ReplayResult, String> + Send + Sync;
 
-/// The one job, and how far it is.
+/// The background job that replays the history, and its progress.
 #[derive(Clone, Default)]
-pub struct WhatIf {
-    replay: Option<Arc<Replay>>,
-    state: Arc<Mutex<State>>,
+pub struct ReplayJob {
+    replay: Option<Arc<ReplayFn>>,
+    state: Arc<Mutex<ReplayState>>,
 }
 
+/// The state of the job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// Steps done and steps in all, while it runs.
+pub struct ReplayState {
+    /// Steps done and all steps, while the job runs.
     pub running: Option<(usize, usize)>,
     pub failed: Option<String>,
 }
 
-impl WhatIf {
-    pub fn new(replay: Arc<Replay>) -> WhatIf {
-        WhatIf { replay: Some(replay), state: Arc::default() }
+impl ReplayJob {
+    pub fn new(replay: Arc<ReplayFn>) -> ReplayJob {
+        ReplayJob { replay: Some(replay), state: Arc::default() }
     }
 
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ReplayState {
         self.lock().clone()
     }
 
-    /// Begins, unless it runs already or nobody can.
-    pub fn begin(&self, store: &Store, now: Time) {
+    /// Starts the job, unless it runs already or no replay function was given.
+    pub fn start(&self, store: &Store, now: Time) {
         let Some(replay) = self.replay.clone() else { return };
         {
             let mut state = self.lock();
             if state.running.is_some() {
                 return;
             }
-            *state = State { running: Some((0, 0)), failed: None };
+            *state = ReplayState { running: Some((0, 0)), failed: None };
         }
         let (job, store) = (self.clone(), store.clone());
-        let teller = self.clone();
+        let reporter = self.clone();
         let made = tokio::task::spawn_blocking(move || {
-            let told = |done, of| teller.lock().running = Some((done, of));
-            replay(&told).and_then(|outlook| {
-                let outlook = Outlook { made_at: now.to_string(), ..outlook };
-                keep(&store, &outlook).map_err(|error| error.to_string())
+            let report = |done, of| reporter.lock().running = Some((done, of));
+            replay(&report).and_then(|result| {
+                let result = ReplayResult { made_at: now.to_string(), ..result };
+                save(&store, &result).map_err(|error| error.to_string())
             })
         });
         tokio::spawn(async move {
-            // A panic is in the log already; it must not look as if the job went on.
-            let broken = |_| Err("the replay broke off; the log says more".to_owned());
+            // The log has the panic already. The state must not say that the job still runs.
+            let broken = |_| Err("the replay crashed; see the log".to_owned());
             let failed = made.await.unwrap_or_else(broken).err();
-            *job.lock() = State { running: None, failed };
+            *job.lock() = ReplayState { running: None, failed };
         });
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // A number and a text: a panic elsewhere leaves them whole.
+    fn lock(&self) -> std::sync::MutexGuard<'_, ReplayState> {
+        // A panic elsewhere cannot leave these values half written.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Stores what was reckoned, in place of what was before.
-pub fn keep(store: &Store, outlook: &Outlook) -> Result<(), StoreError> {
-    // Texts and numbers always have a form.
-    let text = serde_json::to_string(outlook).unwrap_or_default();
+/// Stores a result in place of the last one.
+pub fn save(store: &Store, result: &ReplayResult) -> Result<(), StoreError> {
+    // Texts and numbers always serialise.
+    let text = serde_json::to_string(result).unwrap_or_default();
     store.set_setting(KEY, Some(&text))
 }
 
-/// What was reckoned last; what another version stored and this one cannot read is as nothing.
-pub fn last(store: &Store) -> Result<Option<Outlook>, StoreError> {
+/// Returns the last result. A result of another version that cannot be read counts as none.
+pub fn last(store: &Store) -> Result<Option<ReplayResult>, StoreError> {
     Ok(store.setting(KEY)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
@@ -118,15 +119,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_replay_that_breaks_off_can_be_begun_again() {
+    async fn a_replay_that_crashed_can_be_started_again() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
-        let job = WhatIf::new(Arc::new(|told| {
-            told(1, 9);
+        let job = ReplayJob::new(Arc::new(|report| {
+            report(1, 9);
             panic!("as a fault in the lab would")
         }));
         for _ in 0..2 {
-            job.begin(&store, Time::from_secs(0));
+            job.start(&store, Time::from_secs(0));
             for _ in 0..1000 {
                 if job.state().running.is_none() {
                     break;
@@ -135,7 +136,7 @@ mod tests {
             }
             let state = job.state();
             assert_eq!(state.running, None);
-            assert!(state.failed.is_some_and(|why| why.contains("broke off")));
+            assert!(state.failed.is_some_and(|why| why.contains("crashed")));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Figures and moments in words: what a person reads on the page. Nothing here decides anything,
-//! and nothing is shown that was not given.
+//! Formats numbers, times and durations as text for people. It decides nothing and reads no clock:
+//! the present moment is an argument.
 
 use std::time::Duration;
 
@@ -7,46 +7,46 @@ use feed::Time;
 
 use crate::zone::Zone;
 
-/// The present moment, and the zone of the reader.
+/// The present moment, and the time zone of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Now {
+pub struct LocalNow {
     pub at: Time,
     pub zone: Zone,
 }
 
-/// Without a zone times are shown in UTC.
-impl From<Time> for Now {
-    fn from(at: Time) -> Now {
-        Now { at, zone: Zone::UTC }
+/// Uses UTC as the zone.
+impl From<Time> for LocalNow {
+    fn from(at: Time) -> LocalNow {
+        LocalNow { at, zone: Zone::UTC }
     }
 }
 
-/// A moment for showing: relative to now, short, and exact.
+/// A time in three forms for a page: relative to now, short, and exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct DisplayTime {
     /// `3 min ago`, `in 2 h`.
     pub relative: String,
-    /// `16 Jul, 05:00` in the zone of the reader, with the year where it is not this one.
+    /// `16 Jul, 05:00` in the zone of the reader. A time in another year: `16 Jul 2011`.
     pub short: String,
     /// `2011-07-16T05:00:00Z`: always UTC.
     pub exact: String,
 }
 
-impl Moment {
-    pub fn new(time: Time, now: impl Into<Now>) -> Moment {
+impl DisplayTime {
+    pub fn new(time: Time, now: impl Into<LocalNow>) -> DisplayTime {
         let now = now.into();
         let (relative, short) = (relative(time, now.at), short(time, now));
-        Moment { relative, short, exact: time.to_string() }
+        DisplayTime { relative, short, exact: time.to_string() }
     }
 
-    /// When something is done that has not been done yet.
-    pub fn ahead(time: Time, now: impl Into<Now>) -> Moment {
+    /// Formats the time of something that is still to be done.
+    pub fn ahead(time: Time, now: impl Into<LocalNow>) -> DisplayTime {
         let now = now.into();
-        Moment { relative: ahead(time, now.at), ..Moment::new(time, now) }
+        DisplayTime { relative: ahead(time, now.at), ..DisplayTime::new(time, now) }
     }
 }
 
-/// The same in words alone: what should have been done by now is due, and not in the past.
+/// Says when something will be done. A time in the past means that it is due now.
 pub fn ahead(time: Time, now: Time) -> String {
     if time > now { relative(time, now) } else { "due now".to_owned() }
 }
@@ -61,13 +61,13 @@ pub fn relative(time: Time, now: Time) -> String {
     }
 }
 
-fn short(time: Time, now: Now) -> String {
+fn short(time: Time, now: LocalNow) -> String {
     let this_year = same(time, now, "%Y");
     strftime(time, if this_year { "%-d %b, %H:%M" } else { "%-d %b %Y" }, now.zone)
 }
 
-/// The day of a time, as the heading of what happened on it.
-pub fn day(time: Time, now: Now) -> String {
+/// Returns the day of a time, as a heading.
+pub fn day(time: Time, now: LocalNow) -> String {
     let a_day = Duration::from_secs(86_400);
     if same(time, now, "%F") {
         "Today".to_owned()
@@ -80,12 +80,12 @@ pub fn day(time: Time, now: Now) -> String {
     }
 }
 
-/// Whether a time and now look the same by a pattern.
-fn same(time: Time, now: Now, pattern: &str) -> bool {
+/// Returns whether a time and now are equal when written with a pattern.
+fn same(time: Time, now: LocalNow, pattern: &str) -> bool {
     strftime(time, pattern, now.zone) == strftime(now.at, pattern, now.zone)
 }
 
-/// A time by jiff's pattern, in a zone; the exact time where the pattern fails.
+/// Writes a time in a zone with a pattern of jiff. Falls back to the exact time.
 pub fn strftime(time: Time, pattern: &str, zone: Zone) -> String {
     let shown = time.clamp(Time::MIN, Time::MAX);
     match jiff::Timestamp::from_second(shown.secs()) {
@@ -94,7 +94,7 @@ pub fn strftime(time: Time, pattern: &str, zone: Zone) -> String {
     }
 }
 
-/// A duration in one unit, as one says it: `40 s`, `12 min`, `3 h`, `5 days`.
+/// Writes a duration in one unit: `40 s`, `12 min`, `3 h`, `5 days`.
 pub fn span(d: Duration) -> String {
     let s = d.as_secs();
     let (minute, hour, day) = (60, 3600, 86_400);
@@ -112,7 +112,7 @@ pub fn ceil_secs(d: Duration) -> u64 {
     d.as_secs() + u64::from(d.subsec_nanos() > 0)
 }
 
-/// `12,345`.
+/// Writes a number with separators: `12,345`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
@@ -125,7 +125,7 @@ pub fn count(n: u64) -> String {
     shown
 }
 
-/// Entries per day, with as many digits as mean something.
+/// Writes a daily rate with as many digits as are meaningful.
 pub fn per_day(rate: f64) -> String {
     match rate {
         r if r <= 0.0 => "0".to_owned(),
@@ -144,9 +144,24 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
-/// `1 feed`, `2 feeds`.
+/// Writes a count with its noun: `1 feed`, `2 feeds`.
 pub fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// Writes an error message as a sentence.
+pub fn sentence(words: &str) -> String {
+    let words = words.trim();
+    let mut letters = words.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    // A name before a colon keeps its case: `mavsync: …`.
+    let named = words.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
+    let mut sentence: String =
+        if named { words.to_owned() } else { first.to_uppercase().chain(letters).collect() };
+    if !sentence.ends_with(['.', '!', '?', '…']) && !sentence.ends_with(".)") {
+        sentence.push('.');
+    }
+    sentence
 }
 
 #[cfg(test)]
@@ -164,30 +179,30 @@ mod tests {
     #[test]
     fn moments_are_relative_short_and_exact() {
         let now: Time = "2011-07-16T05:00:00Z".parse().unwrap();
-        let moment = Moment::new(now + Duration::from_secs(7200), now);
+        let moment = DisplayTime::new(now + Duration::from_secs(7200), now);
         assert_eq!(moment.relative, "in 2 h");
         assert_eq!(moment.short, "16 Jul, 07:00");
         assert_eq!(moment.exact, "2011-07-16T07:00:00Z");
-        assert_eq!(Moment::new(now - Duration::from_secs(1), now).relative, "1 s ago");
-        assert_eq!(Moment::new(Time::from_secs(0), now).short, "1 Jan 1970");
+        assert_eq!(DisplayTime::new(now - Duration::from_secs(1), now).relative, "1 s ago");
+        assert_eq!(DisplayTime::new(Time::from_secs(0), now).short, "1 Jan 1970");
         assert_eq!(relative(now, now), "now");
-        let ahead = |secs| Moment::ahead(Time::from_secs(100), Time::from_secs(secs));
+        let ahead = |secs| DisplayTime::ahead(Time::from_secs(100), Time::from_secs(secs));
         assert_eq!([ahead(57).relative, ahead(143).relative], ["in 43 s", "due now"]);
         assert_eq!(ahead(143).exact, "1970-01-01T00:01:40Z");
     }
 
     #[test]
     fn times_and_days_are_those_of_the_reader() {
-        let now = |zone: &str| Now {
+        let now = |zone: &str| LocalNow {
             at: "2024-07-16T22:30:00Z".parse().unwrap(),
             zone: Zone::named(zone).unwrap(),
         };
         let time: Time = "2024-07-16T21:30:00Z".parse().unwrap();
-        let of = |zone: &str| (Moment::new(time, now(zone)).short, day(time, now(zone)));
+        let of = |zone: &str| (DisplayTime::new(time, now(zone)).short, day(time, now(zone)));
         assert_eq!(of("UTC"), ("16 Jul, 21:30".into(), "Today".into()));
         assert_eq!(of("Europe/Berlin"), ("16 Jul, 23:30".into(), "Yesterday".into()));
         assert_eq!(of("Asia/Tokyo"), ("17 Jul, 06:30".into(), "Today".into()));
-        assert_eq!(Moment::new(time, now("Asia/Tokyo")).exact, "2024-07-16T21:30:00Z");
+        assert_eq!(DisplayTime::new(time, now("Asia/Tokyo")).exact, "2024-07-16T21:30:00Z");
         let days = |back: u64| day(time - Duration::from_secs(back * 86_400), now("UTC"));
         assert_eq!(days(3), "Saturday, 13 July");
         assert_eq!(days(365), "Monday, 17 July 2023");

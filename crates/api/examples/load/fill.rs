@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use api::search::seen;
+use api::search::query_entry;
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Item, Outcome, Published, Time};
 use store::{
     NewEntry, NewFeed, NewToken, PollRecord, Scope, SearchWords, Store, StoreError, TokenScope,
@@ -131,7 +131,7 @@ pub async fn index_some(store: &Store, n: u32) -> Result<usize, StoreError> {
     // The index covers feeds that people read; any feed will do.
     let feed = store.feed(first.feed)?;
     let cut = rows.iter().map(|row| {
-        let (title, body) = query::index_words(&seen(row, &feed));
+        let (title, body) = query::index_words(&query_entry(row, &feed));
         SearchWords { entry: row.id, edited_at: row.edited_at, title, body }
     });
     let cut: Vec<SearchWords> = cut.collect();

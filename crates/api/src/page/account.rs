@@ -1,5 +1,5 @@
-//! One's own account: the password, and tokens for programs and reader apps. A token is shown
-//! once, when it is made.
+//! The page of the visitor's account: password, time zone, and tokens for programs and reader
+//! apps. A token is shown once, when it is created.
 
 use askama::Template;
 use axum::extract::State;
@@ -7,37 +7,38 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use store::{NewToken, TokenRow, TokenScope};
 
-use super::frame::{Frame, Ordered, Section, Visitor};
-use super::{failed, notice, shown};
+use super::frame::{AdminForm, Frame, NavSection, Visitor};
+use super::notice::{notice, render, store_error};
 use crate::Context;
 use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
 use crate::blocking::run_blocking;
-use crate::words::{Moment, Now, span};
+use crate::words::{DisplayTime, LocalNow, sentence, span};
 use crate::zone::Zone;
 
-/// A name for a device is a few words.
+/// The name of a token is a few words.
 const NAME_CHARS_MAX: usize = 100;
 
 #[derive(Template)]
 #[template(path = "account.html")]
-struct Account {
+struct AccountPage {
     frame: Frame,
-    tokens: Vec<Token>,
+    tokens: Vec<TokenTableRow>,
     scopes: [TokenScope; 3],
-    /// The zone that the account chose; empty where it did not.
+    /// The zone that the account chose; empty for none.
     zone: &'static str,
     zones: &'static [String],
-    /// What was just made or done.
+    /// The token that was just created.
     secret: Option<String>,
-    said: Option<&'static str>,
+    /// The result of the last action.
+    message: Option<&'static str>,
 }
 
-struct Token {
+struct TokenTableRow {
     id: i64,
     name: String,
     scope: &'static str,
-    created: Moment,
-    used: Option<Moment>,
+    created: DisplayTime,
+    used: Option<DisplayTime>,
 }
 
 pub async fn account(State(context): State<Context>, visitor: Visitor) -> Response {
@@ -48,42 +49,42 @@ async fn page(
     context: &Context,
     visitor: Visitor,
     secret: Option<String>,
-    said: Option<&'static str>,
+    message: Option<&'static str>,
 ) -> Response {
     let (store, account) = (context.store.clone(), visitor.account());
     let now = visitor.now(context);
     let visitor_zone = visitor.choices.zone.map_or("", Zone::name);
     match run_blocking(move || store.tokens(account)).await {
-        Ok(rows) => shown(&Account {
-            frame: Frame::new(context, visitor, Some(Section::Account)),
+        Ok(rows) => render(&AccountPage {
+            frame: Frame::new(context, visitor, Some(NavSection::Account)),
             zone: visitor_zone,
             zones: Zone::names(),
             tokens: rows.into_iter().map(|row| token(row, now)).collect(),
             scopes: TokenScope::ALL,
             secret,
-            said,
+            message,
         }),
-        Err(error) => failed(context, visitor, &error),
+        Err(error) => store_error(context, visitor, &error),
     }
 }
 
-fn token(row: TokenRow, now: Now) -> Token {
-    Token {
+fn token(row: TokenRow, now: LocalNow) -> TokenTableRow {
+    TokenTableRow {
         id: row.id,
         name: row.name,
         scope: row.scope.word(),
-        created: Moment::new(row.created_at, now),
-        used: row.used_at.map(|at| Moment::new(at, now)),
+        created: DisplayTime::new(row.created_at, now),
+        used: row.used_at.map(|at| DisplayTime::new(at, now)),
     }
 }
 
-/// A new password, for whoever knows the old one.
+/// Changes the password of somebody who knows the old one. This ends all sessions.
 pub async fn change_password(
     State(context): State<Context>,
     client: ClientAddress,
-    ordered: Ordered,
+    sent: AdminForm,
 ) -> Response {
-    let Ordered(visitor, form) = ordered;
+    let AdminForm(visitor, form) = sent;
     let Some(name) = login(&visitor) else { return no_account(&context, visitor) };
     let refuse = |visitor: Visitor, text: String| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
@@ -91,8 +92,8 @@ pub async fn change_password(
     };
     let (old, new) = (form.text("old"), form.text("new").to_owned());
     let (store, now) = (&context.store, (context.now)());
-    let sent = Credentials { name: &name, password: old, client };
-    match context.logins.by_password_alone(store, sent, now).await {
+    let credentials = Credentials { name: &name, password: old, client };
+    match context.logins.by_password_alone(store, credentials, now).await {
         Ok(_) => {}
         Err(LoginError::Wrong) => {
             return refuse(visitor, "The old password is wrong.".to_owned());
@@ -104,26 +105,26 @@ pub async fn change_password(
             let text = "Too many passwords are being checked. Try again in a few seconds.";
             return refuse(visitor, text.to_owned());
         }
-        Err(LoginError::Store(error)) => return failed(&context, visitor, &error),
+        Err(LoginError::Store(error)) => return store_error(&context, visitor, &error),
     }
     let hashed = tokio::task::spawn_blocking(move || auth::hash_password(&new)).await;
     let hashed = match hashed {
         Ok(Ok(hashed)) => hashed,
         Ok(Err(weak)) => return refuse(visitor, format!("{weak}.")),
-        // Only where the program ends.
+        // Joining fails only when the program ends.
         Err(_) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
     };
     let (store, account) = (context.store.clone(), visitor.account());
     match run_blocking(move || store.set_password(account, &hashed)).await {
-        // Every session ended with the old password.
+        // The new password ended every session.
         Ok(()) => Redirect::to("/login").into_response(),
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-/// Makes a token and shows it this once.
-pub async fn make_token(State(context): State<Context>, ordered: Ordered) -> Response {
-    let Ordered(visitor, form) = ordered;
+/// Creates a token and shows it this one time.
+pub async fn make_token(State(context): State<Context>, sent: AdminForm) -> Response {
+    let AdminForm(visitor, form) = sent;
     let Some(login) = login(&visitor) else { return no_account(&context, visitor) };
     let Ok(fresh) = auth::fresh() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
@@ -143,21 +144,21 @@ pub async fn make_token(State(context): State<Context>, ordered: Ordered) -> Res
         Ok(Err(why)) => {
             let (status, heading) =
                 (StatusCode::UNPROCESSABLE_ENTITY, "Could not create the token");
-            notice(&context, visitor, status, heading, super::feeds::sentence(&why.to_string()))
+            notice(&context, visitor, status, heading, sentence(&why.to_string()))
         }
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-pub async fn revoke_token(State(context): State<Context>, ordered: Ordered) -> Response {
-    let Ordered(visitor, form) = ordered;
+pub async fn revoke_token(State(context): State<Context>, sent: AdminForm) -> Response {
+    let AdminForm(visitor, form) = sent;
     let Ok(id) = form.text("token").parse::<i64>() else {
-        return Redirect::to(Section::Account.path()).into_response();
+        return Redirect::to(NavSection::Account.path()).into_response();
     };
     let (store, account) = (context.store.clone(), visitor.account());
     match run_blocking(move || store.revoke_token(account, id)).await {
         Ok(_) => page(&context, visitor, None, Some("The token is revoked.")).await,
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 

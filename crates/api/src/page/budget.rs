@@ -1,5 +1,5 @@
-//! Polls against delay: what is spent and left, how late entries are seen, whom we ask most, the
-//! rule to change, and what other rules would have done.
+//! The page of the budget: polls made and left, the delay of entries, the busiest sites, the form
+//! for the rule, and the replay with other rules.
 
 use std::time::Duration;
 
@@ -12,14 +12,15 @@ use polling::budget::Strategy;
 use polling::model::ModelKind;
 use store::{DelayDay, DomainLoad};
 
-use super::frame::{Frame, Ordered, Section, Visitor};
-use super::{act, failed, shown};
+use super::frame::{AdminForm, Frame, NavSection, Visitor};
+use super::notice::{render, run_command, store_error};
+use super::parts::bars::{Bars, delays};
+use super::parts::key_figure::KeyFigure;
+use super::parts::replay::ReplayView;
 use crate::blocking::run_blocking;
 use crate::http::paths::local_target;
-use crate::page::bars::{Bars, delays};
-use crate::page::feed::Sum;
-use crate::what_if::{self, Outlook, Rule};
-use crate::words::{Moment, Now, count, per_day, plural, span};
+use crate::what_if;
+use crate::words::{count, per_day, span};
 use crate::{Context, Live, Spent};
 
 const DAYS: u32 = 7;
@@ -29,51 +30,29 @@ const DOMAINS: u32 = 12;
 #[template(path = "budget.html")]
 struct BudgetPage {
     frame: Frame,
-    sums: Vec<Sum>,
+    figures: Vec<KeyFigure>,
     delays: Option<Bars>,
-    domains: Vec<Load>,
-    rule: Fields,
+    domains: Vec<DomainRow>,
+    rule: BudgetFields,
     strategies: Vec<(String, bool)>,
     models: Vec<(&'static str, bool)>,
-    outlook: Option<Shown>,
-    job: what_if::State,
+    replay: Option<ReplayView>,
+    job: what_if::ReplayState,
 }
 
-struct Load {
+/// A site in the table of the busiest.
+struct DomainRow {
     domain: String,
     feeds: String,
     polls: String,
 }
 
-/// The rule in force, as the form shows it.
+/// The rule in force, as the fields of the form.
 #[derive(Default)]
-struct Fields {
+struct BudgetFields {
     budget: String,
     strategy: String,
     model: String,
-}
-
-/// What the replays came to, in words.
-pub struct Shown {
-    pub made_at: String,
-    pub span: String,
-    pub steps: Vec<Line>,
-    pub rules: Vec<Line>,
-    /// At which step the slider begins.
-    pub start: usize,
-    pub last: usize,
-    pub words: Vec<String>,
-    pub blind_spots: String,
-}
-
-pub struct Line {
-    pub name: String,
-    pub budget: String,
-    pub polls: String,
-    pub delay: String,
-    pub missed: String,
-    pub words: String,
-    pub current: bool,
 }
 
 pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Response {
@@ -82,35 +61,35 @@ pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Respons
         let days = store.delay_days(now.at, DAYS)?;
         Ok((days, store.domain_loads(DOMAINS)?, what_if::last(&store)?))
     });
-    let (days, domains, outlook) = match answer.await {
+    let (days, domains, replay) = match answer.await {
         Ok(found) => found,
-        Err(error) => return failed(&context, visitor, &error),
+        Err(error) => return store_error(&context, visitor, &error),
     };
     let job = context.what_if.state();
     let rule = fields((context.rule)().as_deref());
     let page = BudgetPage {
-        frame: Frame::new(&context, visitor, Some(Section::Budget)),
-        sums: sums(&(context.live)(), &(context.spent)(), &days),
+        frame: Frame::new(&context, visitor, Some(NavSection::Budget)),
+        figures: figures(&(context.live)(), &(context.spent)(), &days),
         delays: delays(&days),
-        domains: domains.into_iter().map(load).collect(),
+        domains: domains.into_iter().map(domain_row).collect(),
         strategies: strategies(&rule.strategy),
         models: words(ModelKind::ALL.map(ModelKind::word), &rule.model),
         rule,
-        outlook: outlook.map(|outlook| told(outlook, now)),
+        replay: replay.map(|result| ReplayView::new(result, now)),
         job,
     };
     let runs = page.job.running.is_some();
-    let shown = shown(&page);
-    // Without a script the page looks again by itself.
+    let shown = render(&page);
+    // The browser reloads the page, because no script waits for the result.
     if runs { ([(header::REFRESH, "3")], shown).into_response() } else { shown }
 }
 
-/// Sets the rule, or lifts it.
-pub async fn set(State(context): State<Context>, ordered: Ordered) -> Response {
-    let Ordered(visitor, form) = ordered;
+/// Sets the rule, or removes it.
+pub async fn set(State(context): State<Context>, sent: AdminForm) -> Response {
+    let AdminForm(visitor, form) = sent;
     let [budget, strategy, model] =
         ["budget", "strategy", "model"].map(|name| form.text(name).trim());
-    // The words of a rule stand in their order: behind a model there is a strategy, as usual this.
+    // A rule is "budget strategy model" in this order, so a model needs a strategy before it.
     let strategy = match (strategy, model) {
         ("", "") => "",
         ("", _) => Strategy::Tide.word(),
@@ -118,20 +97,20 @@ pub async fn set(State(context): State<Context>, ordered: Ordered) -> Response {
     };
     let rule = [budget, strategy, model].join(" ").trim_end().to_owned();
     let rule = (!form.has("off") && !budget.is_empty()).then_some(rule);
-    match act(&context, &visitor, Command::Budget { rule }).await {
-        Ok(_) => Redirect::to(Section::Budget.path()).into_response(),
+    match run_command(&context, &visitor, Command::Budget { rule }).await {
+        Ok(_) => Redirect::to(NavSection::Budget.path()).into_response(),
         Err(refused) => refused,
     }
 }
 
-/// Has the history replayed under other rules, behind the page.
-pub async fn replay(State(context): State<Context>, ordered: Ordered) -> Response {
-    context.what_if.begin(&context.store, (context.now)());
-    let to = local_target(ordered.1.text("back"));
+/// Starts the replay of the history with other rules.
+pub async fn replay(State(context): State<Context>, sent: AdminForm) -> Response {
+    context.what_if.start(&context.store, (context.now)());
+    let to = local_target(sent.1.text("back"));
     Redirect::to(&to).into_response()
 }
 
-fn sums(live: &Live, spent: &Spent, days: &[DelayDay]) -> Vec<Sum> {
+fn figures(live: &Live, spent: &Spent, days: &[DelayDay]) -> Vec<KeyFigure> {
     let hour = live.polls_last_hour;
     let left = spent.budget_polls_per_hour.map(|allowed| (allowed - hour as f64).max(0.0));
     let failed = spent.failed + spent.damaged + spent.refused + spent.gone;
@@ -144,37 +123,37 @@ fn sums(live: &Live, spent: &Spent, days: &[DelayDay]) -> Vec<Sum> {
     let seen_n: u64 = days.iter().map(|day| day.n).sum();
     let week = days.iter().filter_map(|day| Some(day.mean?.as_secs_f64() * day.n as f64));
     let week = (seen_n > 0).then(|| Duration::from_secs_f64(week.sum::<f64>() / seen_n as f64));
-    let said = |d: Option<Duration>| d.map_or_else(|| "–".to_owned(), span);
-    let sum = |name, value: String, note: &str| Sum { name, value, note: note.to_owned() };
+    let delay = |d: Option<Duration>| d.map_or_else(|| "–".to_owned(), span);
+    let figure = |name, value: String, note: &str| KeyFigure { name, value, note: note.to_owned() };
     vec![
-        sum("Polls in the last hour", count(hour), ""),
-        sum(
+        figure("Polls in the last hour", count(hour), ""),
+        figure(
             "Left in this hour",
             left.map_or_else(|| "no budget".to_owned(), per_day),
             if left.is_some() { "of the budget" } else { "each feed follows its policy" },
         ),
-        sum("Delay today", said(today), "average, by the dates of the entries"),
-        sum("Delay this week", said(week), "average"),
-        sum(
+        figure("Delay today", delay(today), "average, by the dates of the entries"),
+        figure("Delay this week", delay(week), "average"),
+        figure(
             "Entries found (estimate)",
             share(spent.seen.saturating_sub(spent.suspected_misses), spent.seen),
             "share of polls that missed nothing",
         ),
-        sum("Unchanged", share(spent.unchanged, polls), "share of all polls"),
+        figure("Unchanged", share(spent.unchanged, polls), "share of all polls"),
     ]
 }
 
-fn load(load: DomainLoad) -> Load {
-    Load { domain: load.domain, feeds: count(load.feeds), polls: per_day(load.polls_per_day) }
+fn domain_row(load: DomainLoad) -> DomainRow {
+    DomainRow { domain: load.domain, feeds: count(load.feeds), polls: per_day(load.polls_per_day) }
 }
 
-fn fields(rule: Option<&str>) -> Fields {
+fn fields(rule: Option<&str>) -> BudgetFields {
     let mut words = rule.unwrap_or_default().split_whitespace().map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();
-    Fields { budget: next(), strategy: next(), model: next() }
+    BudgetFields { budget: next(), strategy: next(), model: next() }
 }
 
-/// The strategies to choose from; the chosen one with what it was told (`tide:365d`).
+/// Returns the strategies to choose from. The chosen one keeps its parameter (`tide:365d`).
 fn strategies(chosen: &str) -> Vec<(String, bool)> {
     let name = chosen.split(':').next().unwrap_or_default();
     let words = words(Strategy::ALL.map(Strategy::word), name).into_iter();
@@ -183,46 +162,6 @@ fn strategies(chosen: &str) -> Vec<(String, bool)> {
 
 fn words<const N: usize>(words: [&'static str; N], chosen: &str) -> Vec<(&'static str, bool)> {
     words.into_iter().map(|word| (word, word == chosen)).collect()
-}
-
-/// The outlook as the page of the budget and that of the lab show it.
-pub fn told(outlook: Outlook, now: Now) -> Shown {
-    // It is stored as text, with the times in UTC.
-    let at = |text: &str| match parse::date::parse(text) {
-        Some(time) => Moment::new(time, now).short,
-        None => text.to_owned(),
-    };
-    let steps: Vec<Line> = outlook.steps.iter().map(line).collect();
-    let start = outlook.steps.iter().position(|rule| rule.current).unwrap_or(0);
-    Shown {
-        made_at: at(&outlook.made_at),
-        span: format!("{} to {}", at(&outlook.from), at(&outlook.to)),
-        last: steps.len().saturating_sub(1),
-        steps,
-        rules: outlook.rules.iter().map(line).collect(),
-        start,
-        words: outlook.words,
-        blind_spots: outlook.blind_spots,
-    }
-}
-
-fn line(rule: &Rule) -> Line {
-    let delay = rule.delay_secs.filter(|d| d.is_finite() && *d >= 0.0);
-    let delay = delay.map_or_else(|| "–".to_owned(), |d| span(Duration::from_secs_f64(d)));
-    let polls = per_day(rule.polls_per_day);
-    let missed = match rule.missed {
-        0 => "nothing missed".to_owned(),
-        n => format!("{} missed", plural(n, "entry", "entries")),
-    };
-    Line {
-        words: format!("{polls} polls per day: average delay {delay}, {missed}"),
-        name: rule.name.clone(),
-        budget: rule.budget.clone(),
-        polls,
-        delay,
-        missed: count(rule.missed),
-        current: rule.current,
-    }
 }
 
 #[cfg(test)]
@@ -239,19 +178,5 @@ mod tests {
         };
         assert_eq!(chosen("tide:365d"), Some("tide:365d".to_owned()));
         assert_eq!((chosen("min-miss"), chosen("")), (Some("min-miss".to_owned()), None));
-    }
-
-    #[test]
-    fn a_rule_that_found_nothing_has_no_delay() {
-        let rule = Rule {
-            name: "x".to_owned(),
-            budget: String::new(),
-            polls_per_day: 12.0,
-            delay_secs: None,
-            found: 0,
-            missed: 2,
-            current: false,
-        };
-        assert_eq!(line(&rule).words, "12 polls per day: average delay –, 2 entries missed");
     }
 }

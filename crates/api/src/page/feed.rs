@@ -1,4 +1,4 @@
-//! One feed: how it stands, when and why it is polled next, what it brought, and its polls.
+//! The page of one feed: its state, the next poll and the reason for it, its entries and polls.
 
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
@@ -6,64 +6,67 @@ use axum::response::Response;
 use feed::{EntryId, FeedId, Outcome, Time};
 use store::{EntryFilter, EntryRow, FeedRow, FeedState, PollDay, PollRow, PushRow, StoreError};
 
-use super::bars::{Bars, rhythm};
-use super::feeds::{no_next, rate_span, sentence, state_words};
-use super::frame::{Frame, Section, Visitor};
-use super::{Trouble, failed, no_such, params, shown};
-use crate::advice::advice;
+use super::frame::{Frame, NavSection, Visitor};
+use super::notice::{not_found, render, store_error};
+use super::params;
+use super::parts::advice::advice;
+use super::parts::bars::{Bars, rhythm};
+use super::parts::feed_row::{FeedProblem, no_next, rate_span, state_words};
+use super::parts::key_figure::KeyFigure;
 use crate::blocking::run_blocking;
-use crate::timeline::{self, Timeline};
-use crate::words::{Moment, Now, bytes, count, plural, span};
-use crate::{Context, sanitise, waiting};
+use crate::words::{DisplayTime, LocalNow, bytes, count, plural, sentence, span};
+use crate::{Context, sanitise};
 
 mod change;
+mod cost;
 mod entry;
 mod facts;
-mod sums;
+mod timeline;
+mod waiting;
 
-pub use change::{ask_remove, change, remove};
-pub use sums::Sum;
+pub use change::{change, confirm_remove, remove};
 
-use change::Fields;
-use entry::Entry;
+use change::FeedSettingsFields;
+use cost::cost_figures;
+use entry::FeedPageEntry;
 use facts::{Fact, facts};
-use sums::sums;
+use timeline::{Timeline, TimelineEntry, TimelinePoll, timeline};
 
 /// Entries on one page.
 const ENTRIES: u32 = 12;
-/// Polls in the table, unless more are asked for; the store keeps 500.
+/// Polls in the table, unless the address asks for more. The store keeps 500.
 const POLLS: u32 = 40;
 
 #[derive(Template)]
 #[template(path = "feed.html")]
-struct FeedPage {
+struct FeedDetailPage {
     frame: Frame,
     id: FeedId,
     title: String,
     state: &'static str,
     state_class: &'static str,
-    trouble: Option<Trouble>,
-    next_poll: Option<Moment>,
+    problem: Option<FeedProblem>,
+    next_poll: Option<DisplayTime>,
     no_next: &'static str,
     why: Vec<String>,
     timeline: Option<Timeline>,
     entries_heading: &'static str,
     no_entries: &'static str,
-    entries: Vec<Entry>,
+    entries: Vec<FeedPageEntry>,
     older: Option<String>,
     polls_heading: String,
-    polls: Vec<Poll>,
+    polls: Vec<PollTableRow>,
     facts: Vec<Fact>,
-    /// What can be done with it at once: a word and its name.
+    /// Buttons: the word in the form's address, and the text.
     acts: Vec<(&'static str, &'static str)>,
     rhythm: Vec<Bars>,
-    sums: Vec<Sum>,
-    fields: Fields,
+    costs: Vec<KeyFigure>,
+    fields: FeedSettingsFields,
     policies: Vec<&'static str>,
 }
 
-struct Poll {
-    at: Moment,
+struct PollTableRow {
+    at: DisplayTime,
     outcome: &'static str,
     class: &'static str,
     status: String,
@@ -73,8 +76,8 @@ struct Poll {
     words: Vec<String>,
 }
 
-/// What the store knows of the feed.
-struct Found {
+/// The rows of the store that the page shows.
+struct FeedData {
     row: FeedRow,
     n_since: u64,
     entries: Vec<EntryRow>,
@@ -92,35 +95,37 @@ pub async fn feed(
     RawQuery(query): RawQuery,
 ) -> Response {
     let Ok(number) = id.parse::<u32>() else {
-        return no_such(&context, visitor, "There is no such feed.".to_owned());
+        return not_found(&context, visitor, "There is no such feed.".to_owned());
     };
     let before = params::number(query.as_deref(), "before").map(|id| EntryId(id.into()));
     let polls_shown = params::number(query.as_deref(), "polls").unwrap_or(POLLS);
     let (now, store) = (visitor.now(&context), context.store.clone());
     let (composing, asking) = (context.clone(), visitor.clone());
     let answer = run_blocking(move || {
-        let found = find(&store, FeedId(number), before, now.at)?;
-        // Sanitising is work too: it stays on this thread.
-        Ok(composed(&composing, visitor, found, before, polls_shown, now))
+        let data = read_feed(&store, FeedId(number), before, now.at)?;
+        // Sanitising takes time too, so it stays on this thread.
+        Ok(compose(&composing, visitor, data, before, polls_shown, now))
     });
     match answer.await {
-        Ok(page) => shown(&page),
-        Err(StoreError::NoFeed(feed)) => {
-            no_such(&context, asking, format!("There is no feed {feed}. It may have been removed."))
-        }
-        Err(error) => failed(&context, asking, &error),
+        Ok(page) => render(&page),
+        Err(StoreError::NoFeed(feed)) => not_found(
+            &context,
+            asking,
+            format!("There is no feed {feed}. It may have been removed."),
+        ),
+        Err(error) => store_error(&context, asking, &error),
     }
 }
 
-fn find(
+fn read_feed(
     store: &store::Store,
     feed: FeedId,
     before: Option<EntryId>,
     now: Time,
-) -> Result<Found, StoreError> {
-    // One more than is shown: it tells whether there are older ones.
+) -> Result<FeedData, StoreError> {
+    // One more than is shown, to know whether there are older entries.
     let filter = EntryFilter { feed: Some(feed), limit: ENTRIES + 1 };
-    Ok(Found {
+    Ok(FeedData {
         row: store.feed(feed)?,
         n_since: store.n_published_since(&[feed], now - rate_span())?.into_iter().sum(),
         entries: store.recent_entries(before, &filter)?,
@@ -132,15 +137,15 @@ fn find(
     })
 }
 
-fn composed(
+fn compose(
     context: &Context,
     visitor: Visitor,
-    found: Found,
+    data: FeedData,
     before: Option<EntryId>,
     polls_shown: u32,
-    now: Now,
-) -> FeedPage {
-    let Found { row, n_since, mut entries, times, polls, learned, days, push } = found;
+    now: LocalNow,
+) -> FeedDetailPage {
+    let FeedData { row, n_since, mut entries, times, polls, learned, days, push } = data;
     let (state, state_class) = state_words(row.state());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.schedule.next_at.filter(|_| !resting);
@@ -148,17 +153,17 @@ fn composed(
     entries.truncate(ENTRIES as usize);
     let older = entries.last().filter(|_| more);
     let shown_polls = polls.len().min(polls_shown as usize);
-    FeedPage {
-        frame: Frame::new(context, visitor, Some(Section::Feeds)),
+    FeedDetailPage {
+        frame: Frame::new(context, visitor, Some(NavSection::Feeds)),
         id: row.id,
         title: title(&row),
         state,
         state_class,
-        trouble: trouble(&row, polls.first()),
-        next_poll: next_at.map(|at| Moment::ahead(at, now)),
+        problem: problem(&row, polls.first()),
+        next_poll: next_at.map(|at| DisplayTime::ahead(at, now)),
         no_next: no_next(row.state()),
         why: why(&row, now.at),
-        timeline: line(&polls, &times, next_at, now, &learned),
+        timeline: draw_timeline(&polls, &times, next_at, now, &learned),
         entries_heading: if before.is_some() { "Older entries" } else { "Newest entries" },
         no_entries: match (before, row.history.last_poll_at) {
             (Some(_), _) => "There are no older entries.",
@@ -166,27 +171,27 @@ fn composed(
             (None, Some(_)) => "No entries yet. The feed may be empty at the moment.",
         },
         older: older.map(|e| format!("/feed/{}?before={}", row.id, e.id)),
-        entries: entries.iter().map(|e| Entry::new(e, now)).collect(),
+        entries: entries.iter().map(|e| FeedPageEntry::new(e, now)).collect(),
         polls_heading: format!("Last {}", plural(shown_polls as u64, "poll", "polls")),
-        polls: polls.iter().take(shown_polls).map(|p| poll(p, now)).collect(),
+        polls: polls.iter().take(shown_polls).map(|p| poll_row(p, now)).collect(),
         acts: acts(row.state()),
         rhythm: rhythm(
             &times.iter().map(|(published, _)| *published).collect::<Vec<_>>(),
             now.zone,
         ),
-        sums: sums(&days, &times, row.added_at),
-        fields: Fields::new(&row),
+        costs: cost_figures(&days, &times, row.added_at),
+        fields: FeedSettingsFields::new(&row),
         policies: polling::Policy::examples().collect(),
         facts: facts(&row, push.as_ref(), n_since, now.at),
     }
 }
 
-/// A feed that ended can be tried again; one that is paused can be resumed.
+/// Returns the buttons for a feed in this state.
 fn acts(state: FeedState) -> Vec<(&'static str, &'static str)> {
     match state {
-        FeedState::Paused => vec![("resume", "Resume"), ("poll", "Poll once")],
+        FeedState::Paused => vec![("resume", "Resume"), ("poll", "PollTableRow once")],
         FeedState::Gone => vec![("poll", "Try again")],
-        _ => vec![("poll", "Poll now"), ("pause", "Pause")],
+        _ => vec![("poll", "PollTableRow now"), ("pause", "Pause")],
     }
 }
 
@@ -195,7 +200,7 @@ fn title(row: &FeedRow) -> String {
     shown.unwrap_or_else(|| row.location.url.masked())
 }
 
-fn trouble(row: &FeedRow, last: Option<&PollRow>) -> Option<Trouble> {
+fn problem(row: &FeedRow, last: Option<&PollRow>) -> Option<FeedProblem> {
     let gone = row.location.gone.as_ref().map(|g| g.reason.as_str());
     let error = gone.or(row.error()).unwrap_or("");
     if row.location.gone.is_none() && row.history.failures == 0 {
@@ -210,10 +215,10 @@ fn trouble(row: &FeedRow, last: Option<&PollRow>) -> Option<Trouble> {
         0 | 1 => String::new(),
         n => format!(" {} failed in a row.", plural(n.into(), "poll", "polls")),
     };
-    Some(Trouble { what: format!("{}{tries}", sentence(error)), advice })
+    Some(FeedProblem { error: format!("{}{tries}", sentence(error)), advice })
 }
 
-/// Why the next poll is when it is, in the words that were stored with the decision.
+/// Explains the time of the next poll, with the sentences that were stored with the decision.
 fn why(row: &FeedRow, now: Time) -> Vec<String> {
     let mut lines = Vec::new();
     match row.state() {
@@ -232,44 +237,47 @@ fn why(row: &FeedRow, now: Time) -> Vec<String> {
                 .wanted_at
                 .filter(|wanted| row.schedule.next_at.is_some_and(|n| n != *wanted));
             lines.extend(moved.map(|wanted| {
-                format!("Its policy alone would poll it {}.", Moment::new(wanted, now).relative)
+                format!(
+                    "Its policy alone would poll it {}.",
+                    DisplayTime::new(wanted, now).relative
+                )
             }));
         }
     }
     lines
 }
 
-fn line(
+fn draw_timeline(
     polls: &[PollRow],
     times: &[(Time, Time)],
     next_at: Option<Time>,
-    now: Now,
+    now: LocalNow,
     learned: &[u8],
 ) -> Option<Timeline> {
-    let polls: Vec<timeline::Poll> = polls
+    let polls: Vec<TimelinePoll> = polls
         .iter()
-        .map(|p| timeline::Poll {
+        .map(|p| TimelinePoll {
             at: p.at,
             outcome: p.outcome,
             n_new: u32::try_from(p.n_new).unwrap_or(u32::MAX),
         })
         .collect();
-    let entries: Vec<timeline::Seen> = times
+    let entries: Vec<TimelineEntry> = times
         .iter()
-        .map(|(published_at, seen_at)| timeline::Seen {
+        .map(|(published_at, seen_at)| TimelineEntry {
             published_at: *published_at,
             seen_at: *seen_at,
         })
         .collect();
-    timeline::timeline(&polls, &entries, next_at, now, waiting::model(learned).as_ref())
+    timeline(&polls, &entries, next_at, now, waiting::model(learned).as_ref())
 }
 
-/// Why a poll was made: the same sentences that explain the next one.
-fn told(reason: &str) -> String {
+/// Explains why a poll was made, with the same sentences that explain the next one.
+fn explain(reason: &str) -> String {
     polling::explain(reason).unwrap_or_else(|| sentence(reason))
 }
 
-fn poll(poll: &PollRow, now: Now) -> Poll {
+fn poll_row(poll: &PollRow, now: LocalNow) -> PollTableRow {
     let n_new = u32::try_from(poll.n_new).unwrap_or(u32::MAX);
     let mut words: Vec<String> = Vec::new();
     words.extend(poll.error.as_deref().map(sentence));
@@ -277,10 +285,10 @@ fn poll(poll: &PollRow, now: Now) -> Poll {
     if poll.suspected_miss {
         words.push("No entry of the last poll was left. Some entries may have been missed.".into());
     }
-    words.extend(poll.cause().map(|cause| told(&cause.to_string())));
+    words.extend(poll.cause().map(|cause| explain(&cause.to_string())));
     words.extend(poll.held.as_deref().map(sentence));
-    Poll {
-        at: Moment::new(poll.at, now),
+    PollTableRow {
+        at: DisplayTime::new(poll.at, now),
         outcome: match poll.outcome {
             Outcome::Seen if n_new == 0 => "nothing new",
             Outcome::Seen => "new entries",

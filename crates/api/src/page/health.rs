@@ -1,5 +1,5 @@
-//! Whether all is well: what fails, what waits, how large the store is, whether the network is
-//! there. Every figure is one short question over small rows.
+//! The page of health: failing feeds, waiting work, the size of the store and the network. Every
+//! figure is one cheap read of the store.
 
 use askama::Template;
 use axum::extract::State;
@@ -7,40 +7,42 @@ use axum::response::Response;
 use feed::Time;
 use store::{Counts, FeedListFilter, FeedListRow, FeedOrder, InstanceStatus, Store, StoreError};
 
-use super::feeds::{Line, Verdict, line, rate_span, verdict};
-use super::frame::{Frame, Section, Visitor};
-use super::{failed, shown};
+use super::frame::{Frame, NavSection, Visitor};
+use super::notice::{render, store_error};
+use super::parts::feed_row::{FeedTableRow, rate_span};
+use super::parts::health_summary::HealthSummary;
 use crate::blocking::run_blocking;
 use crate::words::{bytes, count, plural, span};
 use crate::{Context, Live};
 
-/// Failing feeds that are named; all of them are on the page of feeds.
+/// Failing feeds that this page names. The page of feeds lists all of them.
 const NAMED: u32 = 15;
-/// A poll that is late by more than this has a reason worth looking for.
+/// A poll this late has a cause that somebody should look for.
 const LATE: std::time::Duration = std::time::Duration::from_secs(600);
-/// Less room than this, and the store may soon be unable to record.
+/// Below this many free bytes, the store may soon be unable to record.
 const DISK_LOW: u64 = 1_000_000_000;
 
 #[derive(Template)]
 #[template(path = "health.html")]
 struct HealthPage {
     frame: Frame,
-    verdict: Verdict,
-    checks: Vec<Check>,
-    failing: Vec<Line>,
+    summary: HealthSummary,
+    checks: Vec<HealthCheck>,
+    failing: Vec<FeedTableRow>,
     n_failing: u64,
     none_failing: String,
 }
 
-/// One thing that is well or not.
-struct Check {
+/// One thing that works or does not.
+struct HealthCheck {
     name: &'static str,
     class: &'static str,
     value: String,
     note: String,
 }
 
-struct Found {
+/// The figures that the checks need.
+struct HealthFigures {
     counts: Counts,
     standing: InstanceStatus,
     failing: Vec<FeedListRow>,
@@ -50,24 +52,24 @@ struct Found {
 
 pub async fn health(State(context): State<Context>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
-    match run_blocking(move || find(&store, now.at)).await {
-        Ok(found) => {
+    match run_blocking(move || read_figures(&store, now.at)).await {
+        Ok(figures) => {
             let live = (context.live)();
-            shown(&HealthPage {
-                verdict: verdict(&live, &found.counts),
-                checks: checks(&found, &live, now.at),
-                none_failing: none_failing(&live, &found.counts),
-                n_failing: found.counts.failing,
-                failing: found.failing.into_iter().map(|l| line(l, now)).collect(),
-                frame: Frame::new(&context, visitor, Some(Section::Health)),
+            render(&HealthPage {
+                summary: HealthSummary::new(&live, &figures.counts),
+                checks: checks(&figures, &live, now.at),
+                none_failing: none_failing(&live, &figures.counts),
+                n_failing: figures.counts.failing,
+                failing: figures.failing.into_iter().map(|l| FeedTableRow::new(l, now)).collect(),
+                frame: Frame::new(&context, visitor, Some(NavSection::Health)),
             })
         }
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-/// What is said where no feed is failing. A feed that was not polled yet did not succeed either,
-/// and no feed is blamed for a poll that failed because our own network was down.
+/// Returns the text for an empty list of failing feeds. A feed that was never polled has not
+/// succeeded either, and an outage of our own network is not blamed on feeds.
 fn none_failing(live: &Live, counts: &Counts) -> String {
     let n_feeds = |n| plural(n, "feed", "feeds");
     if counts.feeds == 0 {
@@ -83,7 +85,7 @@ fn none_failing(live: &Live, counts: &Counts) -> String {
     }
 }
 
-fn find(store: &Store, now: Time) -> Result<Found, StoreError> {
+fn read_figures(store: &Store, now: Time) -> Result<HealthFigures, StoreError> {
     let query = FeedListFilter {
         text: String::new(),
         tag: None,
@@ -96,7 +98,7 @@ fn find(store: &Store, now: Time) -> Result<Found, StoreError> {
     let mut failing = store.feed_page(&query, now - rate_span())?.lines;
     failing.retain(|line| line.state.is_failing());
     let (last, indexed) = (store.last_entry_id()?, store.indexed_to()?);
-    Ok(Found {
+    Ok(HealthFigures {
         counts: store.counts(now)?,
         standing: store.status(now)?,
         failing,
@@ -105,22 +107,22 @@ fn find(store: &Store, now: Time) -> Result<Found, StoreError> {
     })
 }
 
-/// Room on the disk of the store; `None` where the system does not say.
+/// Returns the free bytes on the disk of the store. `None` if the system does not say.
 fn free_bytes(path: &std::path::Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
     disk.f_bavail.checked_mul(disk.f_frsize)
 }
 
-fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
-    let check = |name, well: bool, value: String, note: String| Check {
+fn checks(figures: &HealthFigures, live: &Live, now: Time) -> Vec<HealthCheck> {
+    let check = |name, well: bool, value: String, note: String| HealthCheck {
         name,
         class: if well { "active" } else { "backing" },
         value,
         note,
     };
-    let standing = &found.standing;
+    let standing = &figures.standing;
     let late = standing.due_since.map(|since| now.since(since)).filter(|late| *late > LATE);
-    let due = count(found.counts.due);
+    let due = count(figures.counts.due);
     let in_flight = format!("{} running, {due} due", count(live.in_flight));
     let database = standing.database_bytes + standing.log_bytes;
     vec![
@@ -128,7 +130,7 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
             "Network",
             live.outage.is_none(),
             if live.outage.is_some() { "down" } else { "up" }.to_owned(),
-            match found.counts.domains_held {
+            match figures.counts.domains_held {
                 0 => String::new(),
                 n => format!("{} asked us to wait", plural(n, "domain has", "domains have")),
             },
@@ -154,20 +156,20 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
         ),
         check(
             "Search index",
-            found.unindexed < 10_000,
-            format!("{} behind", plural(found.unindexed, "entry", "entries")),
+            figures.unindexed < 10_000,
+            format!("{} behind", plural(figures.unindexed, "entry", "entries")),
             String::new(),
         ),
         check(
             "Database",
             live.not_ready.is_none(),
             bytes(database),
-            plural(found.counts.entries, "entry", "entries"),
+            plural(figures.counts.entries, "entry", "entries"),
         ),
         check(
             "Free disk",
-            found.free.is_none_or(|free| free > DISK_LOW),
-            found.free.map_or_else(|| "unknown".to_owned(), bytes),
+            figures.free.is_none_or(|free| free > DISK_LOW),
+            figures.free.map_or_else(|| "unknown".to_owned(), bytes),
             String::new(),
         ),
     ]

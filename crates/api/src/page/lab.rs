@@ -1,5 +1,5 @@
-//! What the lab found: reports that were written into the data folder, and other rules on the own
-//! feeds' history. A report is shown as it was written, in a sandbox: it can load and run nothing.
+//! The page of the lab: the reports in the data folder, and replays of the feeds' own history. A
+//! report is shown unchanged in a sandbox, where it can load and run nothing.
 
 use std::fs;
 use std::io::Read;
@@ -12,56 +12,57 @@ use axum::response::{Html, IntoResponse, Response};
 use feed::Time;
 use store::Store;
 
-use super::budget::{Shown, told};
-use super::frame::{Frame, Section, Visitor};
-use super::{failed, no_such, shown};
+use super::frame::{Frame, NavSection, Visitor};
+use super::notice::{not_found, render, store_error};
+use super::parts::replay::ReplayView;
 use crate::Context;
 use crate::blocking::run_blocking;
 use crate::what_if;
-use crate::words::{Moment, Now};
+use crate::words::{DisplayTime, LocalNow};
 
-/// The folder beside the store.
+/// The folder with the reports, in the folder of the store.
 const FOLDER: &str = "reports";
 const PAGE: &str = "index.html";
-/// More reports than anybody looks through; the oldest are left out.
+/// More reports than anybody reads. The page leaves out the oldest.
 const REPORTS_MAX: usize = 200;
-/// A report is some hundred kilobytes of figures.
+/// Reports have 100 to 1,000 KB.
 const REPORT_BYTES_MAX: u64 = 16 << 20;
-/// Its figures are drawn inside it; nothing else is loaded, nothing runs.
+/// A report holds its figures inline. It may load nothing else and run nothing.
 const POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 #[derive(Template)]
 #[template(path = "lab.html")]
 struct LabPage {
     frame: Frame,
-    reports: Vec<Report>,
+    reports: Vec<ReportLink>,
     folder: String,
-    outlook: Option<Shown>,
-    job: what_if::State,
+    replay: Option<ReplayView>,
+    job: what_if::ReplayState,
 }
 
-struct Report {
+/// A report in the list.
+struct ReportLink {
     name: String,
-    written: Option<Moment>,
+    written: Option<DisplayTime>,
 }
 
 pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
     let answer = run_blocking(move || Ok((reports(&store, now), what_if::last(&store)?)));
     match answer.await {
-        Ok((reports, outlook)) => {
+        Ok((reports, replay)) => {
             let job = context.what_if.state();
             let runs = job.running.is_some();
-            let page = shown(&LabPage {
-                frame: Frame::new(&context, visitor, Some(Section::Lab)),
+            let page = render(&LabPage {
+                frame: Frame::new(&context, visitor, Some(NavSection::Lab)),
                 reports,
                 folder: folder(&context.store).display().to_string(),
-                outlook: outlook.map(|outlook| told(outlook, now)),
+                replay: replay.map(|result| ReplayView::new(result, now)),
                 job,
             });
             if runs { ([(header::REFRESH, "3")], page).into_response() } else { page }
         }
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
@@ -69,8 +70,8 @@ fn folder(store: &Store) -> PathBuf {
     store.path().parent().unwrap_or(FilePath::new(".")).join(FOLDER)
 }
 
-/// The newest first. A folder that is not there has no reports.
-fn reports(store: &Store, now: Now) -> Vec<Report> {
+/// Lists the reports, newest first. A missing folder has none.
+fn reports(store: &Store, now: LocalNow) -> Vec<ReportLink> {
     let Ok(entries) = fs::read_dir(folder(store)) else { return Vec::new() };
     let mut found: Vec<(Option<Time>, String)> = entries
         .filter_map(|entry| {
@@ -83,17 +84,17 @@ fn reports(store: &Store, now: Now) -> Vec<Report> {
         .collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.truncate(REPORTS_MAX);
-    let moment = |at: Option<Time>| at.map(|at| Moment::new(at, now));
-    found.into_iter().map(|(at, name)| Report { name, written: moment(at) }).collect()
+    let moment = |at: Option<Time>| at.map(|at| DisplayTime::new(at, now));
+    found.into_iter().map(|(at, name)| ReportLink { name, written: moment(at) }).collect()
 }
 
-/// A folder's plain name: no way out of where reports are.
+/// Returns whether a name is a plain file name that cannot leave the folder of reports.
 fn is_name(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.bytes().all(plain)
 }
 
-/// One report, as it was written.
+/// Shows one report unchanged.
 pub async fn report(
     State(context): State<Context>,
     visitor: Visitor,
@@ -106,17 +107,17 @@ pub async fn report(
     };
     match text {
         Some(text) => {
-            // The report names its files beside itself; here they are one level below.
+            // The report links to files in its own folder; here they are one level below.
             let base = format!("<head><base href=\"/lab/{name}/\">");
             let text = text.replacen("<head>", &base, 1);
             ([(header::CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response()
         }
-        None => no_such(&context, visitor, "There is no such report.".to_owned()),
+        None => not_found(&context, visitor, "There is no such report.".to_owned()),
     }
 }
 
-/// A figure of a report, or the numbers behind one. Numbers are shown as text: a page in a sandbox
-/// may not download.
+/// Shows a figure of a report, or its numbers. Numbers are plain text, because a page in a sandbox
+/// may not download files.
 pub async fn figure(
     State(context): State<Context>,
     visitor: Visitor,
@@ -130,14 +131,14 @@ pub async fn figure(
     let path =
         (is_name(&name) && is_name(&file)).then(|| folder(&context.store).join(&name).join(&file));
     let (Some(kind), Some(path)) = (kind, path) else {
-        return no_such(&context, visitor, "There is no such figure.".to_owned());
+        return not_found(&context, visitor, "There is no such figure.".to_owned());
     };
     match tokio::task::spawn_blocking(move || read(&path)).await.unwrap_or(None) {
         Some(text) => {
             let headers = [(header::CONTENT_SECURITY_POLICY, POLICY), (header::CONTENT_TYPE, kind)];
             (headers, text).into_response()
         }
-        None => no_such(&context, visitor, "There is no such figure.".to_owned()),
+        None => not_found(&context, visitor, "There is no such figure.".to_owned()),
     }
 }
 
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_reports_the_newest_are_shown() {
+    fn the_newest_of_many_reports_are_shown() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path(), OpenMode::ReadWrite).unwrap();
         let n_reports = REPORTS_MAX as u64 + 20;
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reports_name_leads_nowhere_else() {
+    fn a_report_name_cannot_leave_the_folder() {
         assert!(is_name("bursty-2026.01_a"));
         for name in ["", ".", "..", "a/b", "..%2f", "a\\b", "a\0", ".hidden", "é"] {
             assert!(!is_name(name), "{name:?}");

@@ -1,12 +1,12 @@
-//! Standing queries: which there are, how their deliveries go, an editor that points at faults,
-//! and what a query would have kept of the last days.
+//! The pages of standing queries: the list, an editor that marks errors, a preview of the last
+//! days, and the state of the deliveries.
 
 mod change;
 mod editor;
 mod preview;
 mod source;
 
-pub use change::{ask_drop, drop_query, replay, save};
+pub use change::{confirm_drop, drop_query, replay, save};
 pub use editor::{edit, new};
 pub use preview::preview;
 
@@ -17,50 +17,51 @@ use feed::FeedUrl;
 use query::Access;
 use store::{DeliveryRow, QueryRow};
 
-use preview::Named;
+use preview::EntryLink;
 
-use super::frame::{Frame, Section, Visitor};
-use super::{failed, shown};
+use super::frame::{Frame, NavSection, Visitor};
+use super::notice::{render, store_error};
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::words::{Moment, Now, count, plural};
+use crate::words::{DisplayTime, LocalNow, count, plural};
 
 #[derive(Template)]
 #[template(path = "queries.html")]
-struct Queries {
+struct QueriesPage {
     frame: Frame,
-    lines: Vec<Line>,
+    lines: Vec<QueryLine>,
 }
 
-struct Line {
+/// A query in the list.
+struct QueryLine {
     name: String,
     access: &'static str,
     kept: String,
-    changed: Moment,
-    health: Health,
+    changed: DisplayTime,
+    health: DeliveryHealth,
 }
 
-/// How the deliveries of a query go, in words.
-struct Health {
+/// The state of deliveries, in words.
+struct DeliveryHealth {
     text: String,
     class: &'static str,
 }
 
 /// One receiver of a query.
-struct Receiver {
+struct ReceiverStatus {
     name: String,
-    health: Health,
-    delivered: Option<Moment>,
-    next: Option<Moment>,
+    health: DeliveryHealth,
+    delivered: Option<DisplayTime>,
+    next: Option<DisplayTime>,
     error: String,
-    letters: Vec<Letter>,
+    failed: Vec<FailedDelivery>,
 }
 
-/// An entry that could not be handed over.
-struct Letter {
-    /// `None`: the entry is not kept any more.
-    entry: Option<Named>,
-    at: Moment,
+/// An entry whose delivery was given up.
+struct FailedDelivery {
+    /// `None`: the entry is no longer stored.
+    entry: Option<EntryLink>,
+    at: DisplayTime,
     attempts: u32,
     error: String,
 }
@@ -74,27 +75,27 @@ pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response 
     });
     match found.await {
         Ok((rows, deliveries)) => {
-            let frame = Frame::new(&context, visitor, Some(Section::Queries));
-            let line = |(row, n_kept)| line(row, n_kept, &deliveries, now);
+            let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
+            let line = |(row, n_kept)| query_line(row, n_kept, &deliveries, now);
             let lines = rows.into_iter().map(line).collect();
-            shown(&Queries { frame, lines })
+            render(&QueriesPage { frame, lines })
         }
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-fn line(row: QueryRow, n_kept: u64, deliveries: &[DeliveryRow], now: Now) -> Line {
+fn query_line(row: QueryRow, n_kept: u64, deliveries: &[DeliveryRow], now: LocalNow) -> QueryLine {
     let own: Vec<&DeliveryRow> = deliveries.iter().filter(|d| d.query == row.id).collect();
-    Line {
+    QueryLine {
         access: access_words(&row.text),
         kept: count(n_kept),
-        changed: Moment::new(row.changed_at, now),
+        changed: DisplayTime::new(row.changed_at, now),
         health: health(&own),
         name: row.name,
     }
 }
 
-/// Who may see what a query keeps.
+/// Returns who may see the entries of a query, in words.
 fn access_words(text: &str) -> &'static str {
     match query::parse_create(text).map(|create| create.query.access) {
         Some(Access::Public) => "public feed",
@@ -104,7 +105,7 @@ fn access_words(text: &str) -> &'static str {
     }
 }
 
-fn health(deliveries: &[&DeliveryRow]) -> Health {
+fn health(deliveries: &[&DeliveryRow]) -> DeliveryHealth {
     let sum = |of: fn(&DeliveryRow) -> u64| deliveries.iter().map(|d| of(d)).sum::<u64>();
     let (dead, waiting) = (sum(|d| d.n_dead), sum(|d| d.n_waiting));
     let failing = deliveries.iter().filter(|d| d.attempts > 0).count() as u64;
@@ -121,10 +122,10 @@ fn health(deliveries: &[&DeliveryRow]) -> Health {
     } else {
         ("all delivered".to_owned(), "active")
     };
-    Health { text, class }
+    DeliveryHealth { text, class }
 }
 
-/// A receiver without the secrets in its address.
+/// Names a receiver without the secrets in its address.
 fn receiver_name(receiver: &str) -> String {
     match receiver.split_once(' ') {
         Some(("webhook", url)) => {
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn access_is_said_in_words() {
+    fn access_is_written_in_words() {
         let of = |end: &str| access_words(&format!("CREATE FEED A AS RETURN ALL FEEDS{end}"));
         assert_eq!(of(""), "private");
         assert_eq!(of(" PUBLISH"), "public feed");

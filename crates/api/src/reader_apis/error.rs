@@ -10,7 +10,7 @@ use store::StoreError;
 use crate::auth::LoginError;
 use crate::http::pairs::TooManyFields;
 use crate::http::server;
-use crate::search::NotFound;
+use crate::search::SearchError;
 use crate::words::ceil_secs;
 
 #[derive(Debug)]
@@ -125,11 +125,11 @@ impl From<LoginError> for ReaderApiError {
     }
 }
 
-impl From<NotFound> for ReaderApiError {
-    fn from(why: NotFound) -> ReaderApiError {
+impl From<SearchError> for ReaderApiError {
+    fn from(why: SearchError) -> ReaderApiError {
         match why {
-            NotFound::Search(_) => ReaderApiError::BadRequest(why.to_string()),
-            NotFound::Store(error) => ReaderApiError::Store(error),
+            SearchError::Query(_) => ReaderApiError::BadRequest(why.to_string()),
+            SearchError::Store(error) => ReaderApiError::Store(error),
         }
     }
 }

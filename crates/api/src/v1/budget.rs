@@ -124,7 +124,7 @@ async fn outlook(State(context): State<Context>) -> Result<Json<WhatIf>, ApiErro
 }
 
 async fn replay(State(context): State<Context>) -> Result<(StatusCode, Json<WhatIf>), ApiError> {
-    context.what_if.begin(&context.store, (context.now)());
+    context.what_if.start(&context.store, (context.now)());
     Ok((StatusCode::ACCEPTED, Json(status(&context).await?)))
 }
 
@@ -137,8 +137,8 @@ async fn status(context: &Context) -> Result<WhatIf, ApiError> {
     Ok(WhatIf { outlook, running, steps_done, steps, error: state.failed })
 }
 
-impl From<what_if::Rule> for RuleTried {
-    fn from(rule: what_if::Rule) -> RuleTried {
+impl From<what_if::RuleResult> for RuleTried {
+    fn from(rule: what_if::RuleResult) -> RuleTried {
         RuleTried {
             name: rule.name,
             budget: rule.budget,
@@ -151,9 +151,10 @@ impl From<what_if::Rule> for RuleTried {
     }
 }
 
-impl From<what_if::Outlook> for Outlook {
-    fn from(outlook: what_if::Outlook) -> Outlook {
-        let tried = |rules: Vec<what_if::Rule>| rules.into_iter().map(RuleTried::from).collect();
+impl From<what_if::ReplayResult> for Outlook {
+    fn from(outlook: what_if::ReplayResult) -> Outlook {
+        let tried =
+            |rules: Vec<what_if::RuleResult>| rules.into_iter().map(RuleTried::from).collect();
         Outlook {
             made_at: outlook.made_at,
             from: outlook.from,

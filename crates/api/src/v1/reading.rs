@@ -16,7 +16,7 @@ use super::route::Route;
 use super::schema::answer;
 use crate::Context;
 use crate::auth::Person;
-use crate::search::{self, NotFound};
+use crate::search::{self, SearchError};
 use crate::v1::error::ApiError;
 use view::{Entry, EntryWithRevisions, FeedNames};
 
@@ -180,8 +180,8 @@ async fn found(
     params.end()?;
     let found = search::find(context, person, text, below, limit as usize).await;
     let found = found.map_err(|error| match error {
-        NotFound::Search(_) => ApiError::Invalid(error.to_string()),
-        NotFound::Store(error) => ApiError::Store(error),
+        SearchError::Query(_) => ApiError::Invalid(error.to_string()),
+        SearchError::Store(error) => ApiError::Store(error),
     })?;
     let store = context.store.clone();
     blocking(move || {

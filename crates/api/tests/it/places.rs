@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::what_if::{Outlook, Rule, WhatIf};
+use api::what_if::{ReplayJob, ReplayResult, RuleResult};
 use api::{Context, router};
 use axum::http::StatusCode;
 use dispatch::command::{Applied, Command, CommandResult, QueriesResult};
@@ -106,8 +106,8 @@ async fn the_budget_is_set_and_lifted_by_one_command() {
     );
 }
 
-fn outlook() -> Outlook {
-    let rule = |name: &str, budget: &str, polls_per_day, delay, current| Rule {
+fn outlook() -> ReplayResult {
+    let rule = |name: &str, budget: &str, polls_per_day, delay, current| RuleResult {
         name: name.to_owned(),
         budget: budget.to_owned(),
         polls_per_day,
@@ -116,14 +116,14 @@ fn outlook() -> Outlook {
         missed: 0,
         current,
     };
-    Outlook {
+    ReplayResult {
         rules: vec![rule("tide", "", 100.0, 600.0, true)],
         steps: vec![
             rule("two-steps", "50/1d", 50.0, 1200.0, false),
             rule("two-steps", "100/1d", 100.0, 540.0, true),
         ],
         words: vec!["With <x> nothing changes.".to_owned()],
-        ..Outlook::default()
+        ..ReplayResult::default()
     }
 }
 
@@ -132,7 +132,7 @@ async fn the_history_is_replayed_once_behind_the_page_and_its_outcome_stays() {
     let shelf = Fixture::new(true);
     let (go, gone) = std::sync::mpsc::channel::<()>();
     let gone = std::sync::Mutex::new(gone);
-    let replay = WhatIf::new(Arc::new(move |told| {
+    let replay = ReplayJob::new(Arc::new(move |told| {
         told(1, 6);
         gone.lock().unwrap().recv().unwrap();
         Ok(outlook())

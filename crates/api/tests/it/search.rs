@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::auth::Person;
-use api::search::{NotFound, find, seen};
+use api::search::{SearchError, find, query_entry};
 use feed::{EntryId, EntryKey, FeedUrl, Item, Outcome, Published, Time};
 use query::Search;
 use store::{EntryFilter, NewEntry, NewFeed, PollRecord, SearchWords, Store};
@@ -19,7 +19,7 @@ pub async fn index_all(store: &Store) {
         }
         let cut = rows.iter().map(|row| {
             let feed = store.feed(row.feed).unwrap();
-            let (title, body) = query::index_words(&seen(row, &feed));
+            let (title, body) = query::index_words(&query_entry(row, &feed));
             SearchWords { entry: row.id, edited_at: row.edited_at, title, body }
         });
         let cut = cut.collect();
@@ -169,7 +169,7 @@ async fn what_cannot_be_understood_is_answered_in_words() {
         ("TITLE MATCHES /(/", "at 15: "),
     ] {
         let error = find(&shelf.context, &person(), text, None, 10).await.err();
-        let Some(error @ NotFound::Search(_)) = error else { panic!("{text}: {error:?}") };
+        let Some(error @ SearchError::Query(_)) = error else { panic!("{text}: {error:?}") };
         assert!(error.to_string().starts_with(said), "{text}: {error}");
     }
     let long = "a ".repeat(501);
@@ -266,7 +266,7 @@ async fn the_index_never_hides_what_fits() {
     for _ in 0..300 {
         let text = drawn(&mut chance, 0);
         let mut search = Search::read(&text, Time::MIN).unwrap();
-        let fitting = all.iter().filter(|entry| search.fits(&seen(entry, &feed)));
+        let fitting = all.iter().filter(|entry| search.fits(&query_entry(entry, &feed)));
         let fitting: Vec<i64> = fitting.map(|entry| entry.id.0).take(100).collect();
         n_found += fitting.len();
         same(&text, &found(&shelf, &text).await, &fitting);

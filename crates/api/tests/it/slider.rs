@@ -5,13 +5,13 @@
 #[expect(dead_code, reason = "the program's own tests use the rest")]
 mod chromium;
 
-use api::what_if::{Outlook, Rule};
+use api::what_if::{ReplayResult, RuleResult};
 use chromium::Browser;
 
 use crate::fixture::Fixture;
 
-fn rule(budget: &str, polls_per_day: f64, delay: f64, current: bool) -> Rule {
-    Rule {
+fn rule(budget: &str, polls_per_day: f64, delay: f64, current: bool) -> RuleResult {
+    RuleResult {
         name: "two-steps".to_owned(),
         budget: budget.to_owned(),
         polls_per_day,
@@ -31,8 +31,8 @@ async fn moving_the_slider_says_what_it_costs_and_fills_the_form() {
         rule("100/1d", 100.0, 1800.0, true),
         rule("200/1d", 200.0, 600.0, false),
     ];
-    let outlook = Outlook { steps, ..Outlook::default() };
-    api::what_if::keep(&shelf.store, &outlook).unwrap();
+    let outlook = ReplayResult { steps, ..ReplayResult::default() };
+    api::what_if::save(&shelf.store, &outlook).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let site = listener.local_addr().unwrap();
     let serving = tokio::spawn(api::serve(listener, shelf.router, std::future::pending()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::plural;
-use api::what_if::WhatIf;
+use api::what_if::ReplayJob;
 use dispatch::command::CommandRefusal;
 use engine::{Clock, Engine, Watch};
 use feed::Outcome;
@@ -247,9 +247,9 @@ fn rule(engine: &Arc<Engine>) -> impl Fn() -> Option<String> + Send + Sync + 'st
 }
 
 /// Other rules on the own history, for the page.
-fn what_if(config: &Config, store: &Store) -> WhatIf {
+fn what_if(config: &Config, store: &Store) -> ReplayJob {
     let (config, store) = (config.clone(), store.clone());
-    WhatIf::new(Arc::new(move |told| super::lab::outlook(&store, &config, told)))
+    ReplayJob::new(Arc::new(move |told| super::lab::outlook(&store, &config, told)))
 }
 
 /// Commands that were left for a daemon that was killed are not carried out long after.

@@ -1,5 +1,5 @@
-//! What people change on a feed: poll it now, pause it, name it, tag it, set its policy and
-//! bounds, remove it. Every act is a form; removing asks once more.
+//! The actions on one feed: poll, pause, rename, move, tag, set policy and bounds, remove. Each is
+//! a form that becomes a command. Removing a feed needs a confirmation.
 
 use std::time::Duration;
 
@@ -13,52 +13,52 @@ use store::FeedRow;
 
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::form::Signed;
+use crate::form::SignedForm;
 use crate::page::feeds::tags;
-use crate::page::frame::{Frame, Ordered, Section, Visitor};
-use crate::page::{act, failed, no_such, notice, shown};
+use crate::page::frame::{AdminForm, Frame, NavSection, Visitor};
+use crate::page::notice::{not_found, notice, render, run_command, store_error};
 use crate::words::plural;
 
 #[derive(Template)]
 #[template(path = "remove.html")]
-struct Remove {
+struct RemovePage {
     frame: Frame,
     id: FeedId,
     title: String,
     entries: String,
 }
 
-/// Carries out one act on a feed, and leads back to its page.
+/// Runs one action on a feed and redirects to its page.
 pub async fn change(
     State(context): State<Context>,
     Path((id, word)): Path<(String, String)>,
-    ordered: Ordered,
+    sent: AdminForm,
 ) -> Response {
-    changed(&context, &id, &word, ordered).await
+    run_action(&context, &id, &word, sent).await
 }
 
-/// Removes a feed, after somebody was asked once more.
+/// Removes a feed after the confirmation.
 pub async fn remove(
     State(context): State<Context>,
     Path(id): Path<String>,
-    ordered: Ordered,
+    sent: AdminForm,
 ) -> Response {
-    changed(&context, &id, "remove", ordered).await
+    run_action(&context, &id, "remove", sent).await
 }
 
-async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> Response {
-    let Ordered(visitor, form) = ordered;
+async fn run_action(context: &Context, id: &str, word: &str, sent: AdminForm) -> Response {
+    let AdminForm(visitor, form) = sent;
     let Ok(number) = id.parse::<u32>() else { return gone(context, visitor, id) };
     let store = context.store.clone();
     let row = match run_blocking(move || store.feed(FeedId(number))).await {
         Ok(row) => row,
         Err(store::StoreError::NoFeed(_)) => return gone(context, visitor, id),
-        Err(error) => return failed(context, visitor, &error),
+        Err(error) => return store_error(context, visitor, &error),
     };
     let command = match command(word, &row, &form) {
         Ok(Some(command)) => command,
         Ok(None) => {
-            return no_such(context, visitor, format!("There is no action “{word}” for a feed."));
+            return not_found(context, visitor, format!("There is no action “{word}” for a feed."));
         }
         Err(text) => {
             let status = StatusCode::UNPROCESSABLE_ENTITY;
@@ -66,10 +66,10 @@ async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> R
         }
     };
     let to = match word {
-        "remove" => Section::Feeds.path().to_owned(),
+        "remove" => NavSection::Feeds.path().to_owned(),
         _ => format!("/feed/{number}"),
     };
-    match act(context, &visitor, command).await {
+    match run_command(context, &visitor, command).await {
         Ok(CommandResult::Moved { queries, .. }) if !queries.is_empty() => {
             let text = format!(
                 "The feed has its new address. Queries that name the old one no longer read it: \
@@ -83,8 +83,8 @@ async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> R
     }
 }
 
-/// Asks once more before a feed is removed.
-pub async fn ask_remove(
+/// Shows the page that asks for confirmation.
+pub async fn confirm_remove(
     State(context): State<Context>,
     visitor: Visitor,
     Path(id): Path<String>,
@@ -92,23 +92,23 @@ pub async fn ask_remove(
     let Ok(number) = id.parse::<u32>() else { return gone(&context, visitor, &id) };
     let store = context.store.clone();
     match run_blocking(move || store.feed(FeedId(number))).await {
-        Ok(row) => shown(&Remove {
+        Ok(row) => render(&RemovePage {
             id: row.id,
             title: super::title(&row),
             entries: plural(row.entries, "entry", "entries"),
-            frame: Frame::new(&context, visitor, Some(Section::Feeds)),
+            frame: Frame::new(&context, visitor, Some(NavSection::Feeds)),
         }),
         Err(store::StoreError::NoFeed(_)) => gone(&context, visitor, &id),
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
 fn gone(context: &Context, visitor: Visitor, id: &str) -> Response {
-    no_such(context, visitor, format!("There is no feed {id}. It may have been removed."))
+    not_found(context, visitor, format!("There is no feed {id}. It may have been removed."))
 }
 
-/// The command behind a form's word; `None` for a word that is none.
-fn command(word: &str, row: &FeedRow, form: &Signed) -> Result<Option<Command>, String> {
+/// Returns the command for the word in the form's address. `None` for an unknown word.
+fn command(word: &str, row: &FeedRow, form: &SignedForm) -> Result<Option<Command>, String> {
     let feed = row.id.to_string();
     let set = |change: Change| Command::Set { target: Target::Feed(feed.clone()), change };
     let paused = |paused| set(Change { paused: Some(paused), ..Change::default() });
@@ -124,8 +124,8 @@ fn command(word: &str, row: &FeedRow, form: &Signed) -> Result<Option<Command>, 
         }
         "tags" => {
             let wanted = tags(form.text("tags"));
-            let theirs = |tag: &&String| !tag.starts_with(store::QUERY_TAG);
-            let remove = row.tags.iter().filter(theirs).filter(|tag| !wanted.contains(tag));
+            let by_people = |tag: &&String| !tag.starts_with(store::QUERY_TAG);
+            let remove = row.tags.iter().filter(by_people).filter(|tag| !wanted.contains(tag));
             let add = wanted.iter().filter(|tag| !row.tags.contains(tag)).cloned().collect();
             Command::Tag { feeds: vec![feed], remove: remove.cloned().collect(), add }
         }
@@ -134,9 +134,9 @@ fn command(word: &str, row: &FeedRow, form: &Signed) -> Result<Option<Command>, 
     }))
 }
 
-/// Empty fields take a setting back. A weight cannot be; where the feed has none of its own, none
-/// is set, so that a tag's still holds.
-fn settings(form: &Signed, row: &FeedRow) -> Result<Change, String> {
+/// Reads the settings of the form. An empty field removes the setting. A weight cannot be removed,
+/// so an empty one becomes 1; a feed without its own weight stays so and keeps its tag's.
+fn settings(form: &SignedForm, row: &FeedRow) -> Result<Change, String> {
     let duration = |name: &str, called: &str| match form.text(name).trim() {
         "" => Ok(None),
         text => match polling::parse_duration(text) {
@@ -160,9 +160,9 @@ fn settings(form: &Signed, row: &FeedRow) -> Result<Change, String> {
 }
 
 /// The settings of a feed as the form shows them.
-pub struct Fields {
+pub struct FeedSettingsFields {
     pub title: String,
-    /// Its address without secrets, where it can be shown.
+    /// The address without secrets.
     pub address: String,
     pub tags: String,
     pub policy: String,
@@ -172,12 +172,12 @@ pub struct Fields {
     pub weight: String,
 }
 
-impl Fields {
-    pub fn new(row: &FeedRow) -> Fields {
+impl FeedSettingsFields {
+    pub fn new(row: &FeedRow) -> FeedSettingsFields {
         let own = &row.settings;
         let duration = |d: Option<Duration>| d.map(polling::written).unwrap_or_default();
         let tags: Vec<&str> = row.tags.iter().map(String::as_str).collect();
-        Fields {
+        FeedSettingsFields {
             title: row.given_title.clone().unwrap_or_default(),
             address: row.location.url.masked(),
             tags: tags

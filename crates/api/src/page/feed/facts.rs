@@ -1,4 +1,4 @@
-//! What is known and set for a feed, as name and value. Addresses are masked.
+//! The details of a feed as names and values. Secrets in addresses are masked.
 
 use std::time::Duration;
 
@@ -6,17 +6,18 @@ use feed::{FeedUrl, Time, mask_secrets};
 use store::{FeedRow, PushRow};
 use url::Url;
 
-use crate::page::feeds::{RATE_DAYS, rate};
+use crate::page::parts::feed_row::{RATE_DAYS, daily_rate};
 use crate::page::read::web_link;
-use crate::words::{Moment, count, plural, span};
+use crate::words::{DisplayTime, count, plural, span};
 
+/// A detail of a feed.
 pub struct Fact {
     pub name: &'static str,
     pub value: String,
     pub href: Option<String>,
 }
 
-/// What there is to say; what is not known is left out.
+/// Returns the details that are known.
 pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> Vec<Fact> {
     let mut facts = vec![address("Address", &row.location.url)];
     facts.extend(row.location.effective_url.as_ref().map(|url| address("New address", url)));
@@ -41,7 +42,7 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
     say("Tags", (!row.tags.is_empty()).then(|| row.tags.join(", ")));
     say("Language", row.facts.language.clone());
     let days = plural(RATE_DAYS.into(), "day", "days");
-    say("New entries per day", Some(format!("{} (average of {days})", rate(n_since))));
+    say("New entries per day", Some(format!("{} (average of {days})", daily_rate(n_since))));
     say("Entries stored", Some(count(row.entries)));
     say("Polls so far", Some(count(row.generation.into())));
     say("Last poll", row.history.last_poll_at.map(|t| at(t, now)));
@@ -49,44 +50,48 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
     say("Last new entries", row.history.last_change_at.map(|t| at(t, now)));
     say("Publisher's hints", hints(row));
     say("Hub", row.facts.hub.as_deref().map(masked));
-    say("Push", push.map(|push| pushed(push, row.schedule.next_at, now)));
+    say("Push", push.map(|push| push_status(push, row.schedule.next_at, now)));
     say("rssCloud", row.facts.cloud.as_ref().map(|cloud| format!("{cloud} (not supported)")));
     say("Own settings", settings(row));
     say("Added", Some(at(row.added_at, now)));
     facts
 }
 
-/// Whether its hub pushes it, and since when or why not.
-fn pushed(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
+/// Describes the push subscription: its lease and last push, or why there is none.
+fn push_status(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
     let Some(until) = push.lease_until.filter(|until| *until > now) else {
         let why = push.error.as_deref().unwrap_or("the hub has not confirmed yet");
-        return format!("off: {why}. Next request {}", told(&Moment::ahead(push.next_at, now)));
+        return format!(
+            "off: {why}. Next request {}",
+            write_time(&DisplayTime::ahead(push.next_at, now))
+        );
     };
     let last = match push.pushed_at {
         Some(last) => format!("last push {}", at(last, now)),
         None => "nothing received yet".to_owned(),
     };
-    let net = next_poll
-        .map_or(String::new(), |net| format!("; next poll {}", told(&Moment::ahead(net, now))));
+    let net = next_poll.map_or(String::new(), |net| {
+        format!("; next poll {}", write_time(&DisplayTime::ahead(net, now)))
+    });
     format!("on until {}, {last}{net}", at(until, now))
 }
 
 fn at(time: Time, now: Time) -> String {
-    told(&Moment::new(time, now))
+    write_time(&DisplayTime::new(time, now))
 }
 
-fn told(moment: &Moment) -> String {
-    format!("{} ({})", moment.relative, moment.exact)
+fn write_time(time: &DisplayTime) -> String {
+    format!("{} ({})", time.relative, time.exact)
 }
 
-/// Linked only where nothing had to be masked: a masked link leads nowhere.
+/// Returns an address, as a link if nothing had to be masked. A masked link would not work.
 fn address(name: &'static str, url: &FeedUrl) -> Fact {
     let masked = url.masked();
     let href = (masked == url.as_str()).then(|| masked.clone());
     Fact { name, value: masked, href }
 }
 
-/// A publisher's own address; what is none is shown as it is.
+/// Masks the secrets in an address of the publisher. Text that is not a URL stays as it is.
 fn masked(address: &str) -> String {
     Url::parse(address).map_or_else(|_| address.to_owned(), |url| mask_secrets(&url))
 }

@@ -1,5 +1,5 @@
-//! Adding feeds by any address: a feed, or a page that names one. Where a page names several, or
-//! the address yields no feed, the person chooses.
+//! Adding feeds by the address of a feed or of a site. If a site has several feeds or none, the
+//! person chooses.
 
 use askama::Template;
 use axum::extract::State;
@@ -7,78 +7,79 @@ use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::{AddedFeed, Command, CommandResult, NotAdded};
 
 use crate::Context;
-use crate::page::frame::{Frame, Ordered, Section};
-use crate::page::read::{Of, Place};
-use crate::page::{act, shown};
+use crate::page::frame::{AdminForm, Frame, NavSection};
+use crate::page::notice::{render, run_command};
+use crate::page::read::{ListScope, ReadingList};
 
-/// More than anybody ticks by hand.
+/// More addresses than anybody selects by hand.
 const URLS_MAX: usize = 50;
 
 #[derive(Template)]
 #[template(path = "choice.html")]
-struct Choice {
+struct NotAddedPage {
     frame: Frame,
     tags: String,
-    not_added: Vec<Refused>,
+    not_added: Vec<NotAddedAddress>,
 }
 
-/// An address that was not added.
-struct Refused {
+/// An address that was not added, with the reason.
+struct NotAddedAddress {
     shown: String,
-    /// As it was typed, secrets included: it is sent again where the person insists.
+    /// The address as typed, with its secrets. The form sends it again for "Add it anyway".
     address: String,
     why: String,
     candidates: Vec<String>,
 }
 
-impl Refused {
-    fn new(not_added: NotAdded, typed: &[String]) -> Refused {
+impl NotAddedAddress {
+    fn new(not_added: NotAdded, typed: &[String]) -> NotAddedAddress {
         let is_it = |url: &&String| {
             feed::FeedUrl::parse(url).is_ok_and(|url| url.masked() == not_added.url)
         };
         let address = typed.iter().find(is_it).unwrap_or(&not_added.url).clone();
         let NotAdded { url, poll } = not_added;
-        Refused { shown: url, address, why: poll.detail, candidates: poll.candidates }
+        NotAddedAddress { shown: url, address, why: poll.detail, candidates: poll.candidates }
     }
 }
 
-/// Adds what the form names, and leads to what there is to read. An address that yields no feed is
-/// not added, unless the person says so.
-pub async fn add(State(context): State<Context>, ordered: Ordered) -> Response {
-    let Ordered(visitor, form) = ordered;
+/// Adds the addresses of the form and redirects to the new entries. An address without a feed is
+/// not added, unless the form says `force`.
+pub async fn add(State(context): State<Context>, sent: AdminForm) -> Response {
+    let AdminForm(visitor, form) = sent;
     let urls = form.all("url").map(str::trim).filter(|url| !url.is_empty());
     let urls: Vec<String> = urls.take(URLS_MAX).map(str::to_owned).collect();
     if urls.is_empty() {
-        return Redirect::to(Section::Feeds.path()).into_response();
+        return Redirect::to(NavSection::Feeds.path()).into_response();
     }
     let force = form.text("force") == "yes";
     let typed = urls.clone();
     let command = Command::Add { urls, tags: tags(form.text("tags")), poll: true, force };
-    let (feeds, not_added) = match act(&context, &visitor, command).await {
+    let (feeds, not_added) = match run_command(&context, &visitor, command).await {
         Ok(CommandResult::Added { feeds, not_added }) => (feeds, not_added),
-        // Nothing else answers this command.
+        // The engine answers this command with `Added` only.
         Ok(_) => (Vec::new(), Vec::new()),
         Err(refused) => return refused,
     };
     if !not_added.is_empty() {
-        let frame = Frame::new(&context, visitor, Some(Section::Feeds));
-        let not_added = not_added.into_iter().map(|one| Refused::new(one, &typed)).collect();
-        return shown(&Choice { frame, tags: form.text("tags").to_owned(), not_added });
+        let frame = Frame::new(&context, visitor, Some(NavSection::Feeds));
+        let not_added =
+            not_added.into_iter().map(|one| NotAddedAddress::new(one, &typed)).collect();
+        return render(&NotAddedPage { frame, tags: form.text("tags").to_owned(), not_added });
     }
     match feeds.as_slice() {
-        [one] => Redirect::to(&to(one)).into_response(),
-        _ => Redirect::to(Section::Read.path()).into_response(),
+        [one] => Redirect::to(&added_href(one)).into_response(),
+        _ => Redirect::to(NavSection::Read.path()).into_response(),
     }
 }
 
-/// Its entries where it has some; else its own page, which says what is wrong.
-fn to(added: &AddedFeed) -> String {
+/// Returns the address of its entries, or of its own page if the first poll failed.
+fn added_href(added: &AddedFeed) -> String {
     let works = added.poll.as_ref().is_none_or(|poll| poll.is_success());
     let feed = feed::FeedId(added.id);
-    if works { Place::of(Of::Feed(feed)).href() } else { format!("/feed/{feed}") }
+    if works { ReadingList::of(ListScope::Feed(feed)).href() } else { format!("/feed/{feed}") }
 }
 
-/// Tags as they are typed: with commas between them.
+/// Splits a text at its commas into tags.
 pub fn tags(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }

@@ -1,9 +1,10 @@
-//! What a page's address asks for. Lenient: what is not understood is as if it were not said.
+//! The query string of the page of feeds: search text, tag, state, order and position. Values that
+//! cannot be read are ignored.
 
 use store::{FeedCursor, FeedOrder, FeedState};
 use url::form_urlencoded;
 
-/// Longer texts find nothing, and cost a scan all the same.
+/// Longer texts match nothing, but still cost a scan.
 const TEXT_CHARS_MAX: usize = 200;
 
 /// The orders of the list, with the word in the address and the name on the page.
@@ -16,23 +17,23 @@ pub const ORDERS: [(FeedOrder, &str, &str); 6] = [
     (FeedOrder::Entries, "entries", "most entries first"),
 ];
 
-/// Which part of the list is asked for.
+/// The part of the list that an address selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListParams {
+pub struct FeedListParams {
     pub text: String,
     pub tag: Option<String>,
     pub state: Option<FeedState>,
     pub order: FeedOrder,
-    /// Where the page begins; backwards: where it ends.
+    /// The cursor at which the page starts, or ends if `backwards`.
     pub from: Option<FeedCursor>,
     pub backwards: bool,
-    /// Which page this is, from 1; only said, as far as cursors were followed.
+    /// The number of the page, from 1, for display only. Cursors select the rows.
     pub page: u64,
 }
 
-impl ListParams {
-    pub fn read(query: Option<&str>) -> ListParams {
-        let mut params = ListParams::of(String::new());
+impl FeedListParams {
+    pub fn read(query: Option<&str>) -> FeedListParams {
+        let mut params = FeedListParams::of(String::new());
         for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
             match name.as_ref() {
                 "q" => params.text = value.trim().chars().take(TEXT_CHARS_MAX).collect(),
@@ -56,29 +57,29 @@ impl ListParams {
         params
     }
 
-    /// The first page of all feeds with a text.
-    fn of(text: String) -> ListParams {
+    /// Returns the first page of the feeds that match a text.
+    fn of(text: String) -> FeedListParams {
         let (order, page) = (FeedOrder::LastChange, 1);
-        ListParams { text, tag: None, state: None, order, from: None, backwards: false, page }
+        FeedListParams { text, tag: None, state: None, order, from: None, backwards: false, page }
     }
 
-    /// The first page of the feeds with a tag.
-    pub fn of_tag(tag: String) -> ListParams {
-        ListParams { tag: Some(tag), ..ListParams::of(String::new()) }
+    /// Returns the first page of the feeds with a tag.
+    fn of_tag(tag: String) -> FeedListParams {
+        FeedListParams { tag: Some(tag), ..FeedListParams::of(String::new()) }
     }
 
-    /// The first page of the same list.
-    pub fn first(&self) -> ListParams {
-        ListParams { from: None, backwards: false, page: 1, ..self.clone() }
+    /// Returns the first page of the same list.
+    pub fn first(&self) -> FeedListParams {
+        FeedListParams { from: None, backwards: false, page: 1, ..self.clone() }
     }
 
-    /// The page behind this one, or before it.
-    pub fn turned(&self, from: FeedCursor, backwards: bool) -> ListParams {
+    /// Returns the next page, or the previous one.
+    pub fn turned(&self, from: FeedCursor, backwards: bool) -> FeedListParams {
         let page = if backwards { self.page.saturating_sub(1).max(1) } else { self.page + 1 };
-        ListParams { from: Some(from), backwards, page, ..self.clone() }
+        FeedListParams { from: Some(from), backwards, page, ..self.clone() }
     }
 
-    /// The address that asks for this.
+    /// Returns the address that selects this part.
     pub fn href(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if !self.text.is_empty() {
@@ -107,6 +108,11 @@ impl ListParams {
     }
 }
 
+/// Returns the address of the list of feeds with a tag.
+pub fn tag_href(tag: String) -> String {
+    FeedListParams::of_tag(tag).href()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,14 +126,14 @@ mod tests {
             "/feeds?sort=title",
         ] {
             let query = href.split_once('?').map(|(_, q)| q);
-            assert_eq!(ListParams::read(query).href(), href);
+            assert_eq!(FeedListParams::read(query).href(), href);
         }
     }
 
     #[test]
-    fn nonsense_is_as_if_not_said() {
+    fn unreadable_values_are_ignored() {
         assert_eq!(
-            ListParams::read(Some("state=x&sort=%00&page=-1&page=7&after=1.2.x&zz")).href(),
+            FeedListParams::read(Some("state=x&sort=%00&page=-1&page=7&after=1.2.x&zz")).href(),
             "/feeds"
         );
     }

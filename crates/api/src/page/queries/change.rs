@@ -1,4 +1,4 @@
-//! What people do with queries: save, drop, try dead letters again.
+//! The actions on queries: save, delete, and retry failed deliveries.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -6,29 +6,29 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult};
 
-use super::editor::Editor;
+use super::editor::QueryEditor;
 use super::preview::Preview;
 use super::source;
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::page::frame::{Frame, Ordered, Section, Visitor};
-use crate::page::{act, failed, shown};
+use crate::page::frame::{AdminForm, Frame, NavSection, Visitor};
+use crate::page::notice::{render, run_command, store_error};
 
-/// How faults name the text: it is no file.
+/// The name of the text in messages, in place of a file name.
 const FILE: &str = "statement";
-/// A month of the past is asked at most.
+/// A new query can include past entries of one month.
 const PAST_DAYS_MAX: u64 = 30;
 
 #[derive(Template)]
 #[template(path = "drop.html")]
-struct DropQuery {
+struct DropPage {
     frame: Frame,
     name: String,
 }
 
-/// Saves statements, or shows what is wrong with them.
-pub async fn save(State(context): State<Context>, ordered: Ordered) -> Response {
-    let Ordered(visitor, form) = ordered;
+/// Saves statements, or shows the editor with their faults.
+pub async fn save(State(context): State<Context>, sent: AdminForm) -> Response {
+    let AdminForm(visitor, form) = sent;
     let text = form.text("text").replace("\r\n", "\n");
     let (store, checked) = (context.store.clone(), text.clone());
     match run_blocking(move || source::check(&store, &checked)).await {
@@ -36,63 +36,63 @@ pub async fn save(State(context): State<Context>, ordered: Ordered) -> Response 
         Ok(Err(faults)) => {
             let preview = Preview::faulty(&text, &faults);
             let name = form.text("name").to_owned();
-            let frame = Frame::new(&context, visitor, Some(Section::Queries));
-            let page = shown(&Editor::new(frame, name, text, preview));
+            let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
+            let page = render(&QueryEditor::new(frame, name, text, preview));
             return (StatusCode::UNPROCESSABLE_ENTITY, page).into_response();
         }
-        Err(error) => return failed(&context, visitor, &error),
+        Err(error) => return store_error(&context, visitor, &error),
     }
     let days = form.text("past").parse::<u64>().ok().map(|days| days.min(PAST_DAYS_MAX));
     let past = days.filter(|days| *days > 0).map(|days| days * 86_400);
     let wish = QueriesCommand::Apply { file: FILE.to_owned(), text, past };
-    match act(&context, &visitor, Command::Query { wish }).await {
-        Ok(done) => Redirect::to(&saved(&done)).into_response(),
+    match run_command(&context, &visitor, Command::Query { wish }).await {
+        Ok(done) => Redirect::to(&saved_href(&done)).into_response(),
         Err(refused) => refused,
     }
 }
 
-/// The query's page where there is one, else the list.
-fn saved(done: &CommandResult) -> String {
+/// Returns the address of the saved query, or of the list if there is no single one.
+fn saved_href(done: &CommandResult) -> String {
     match done {
         CommandResult::Query { granted: QueriesResult::Applied { queries, .. } } => {
             match queries.as_slice() {
                 [one] if one.what != "dropped" => format!("/query/{}", one.name),
-                _ => Section::Queries.path().to_owned(),
+                _ => NavSection::Queries.path().to_owned(),
             }
         }
-        _ => Section::Queries.path().to_owned(),
+        _ => NavSection::Queries.path().to_owned(),
     }
 }
 
-/// Asks once more before a query is dropped.
-pub async fn ask_drop(
+/// Shows the page that asks for confirmation.
+pub async fn confirm_drop(
     State(context): State<Context>,
     visitor: Visitor,
     Path(name): Path<String>,
 ) -> Response {
-    shown(&DropQuery { frame: Frame::new(&context, visitor, Some(Section::Queries)), name })
+    render(&DropPage { frame: Frame::new(&context, visitor, Some(NavSection::Queries)), name })
 }
 
 pub async fn drop_query(
     State(context): State<Context>,
     Path(name): Path<String>,
-    ordered: Ordered,
+    sent: AdminForm,
 ) -> Response {
-    wished(&context, ordered, QueriesCommand::Drop { name }, Section::Queries.path()).await
+    run_wish(&context, sent, QueriesCommand::Drop { name }, NavSection::Queries.path()).await
 }
 
-/// Tries the dead letters of a query again.
+/// Retries the failed deliveries of a query.
 pub async fn replay(
     State(context): State<Context>,
     Path(name): Path<String>,
-    ordered: Ordered,
+    sent: AdminForm,
 ) -> Response {
     let to = format!("/query/{name}");
-    wished(&context, ordered, QueriesCommand::Replay { name }, &to).await
+    run_wish(&context, sent, QueriesCommand::Replay { name }, &to).await
 }
 
-async fn wished(context: &Context, ordered: Ordered, wish: QueriesCommand, to: &str) -> Response {
-    match act(context, &ordered.0, Command::Query { wish }).await {
+async fn run_wish(context: &Context, sent: AdminForm, wish: QueriesCommand, to: &str) -> Response {
+    match run_command(context, &sent.0, Command::Query { wish }).await {
         Ok(_) => Redirect::to(to).into_response(),
         Err(refused) => refused,
     }

@@ -1,4 +1,4 @@
-//! The editor: a statement, a preview below it, and for a query that exists its receivers.
+//! The query editor: the statement, its preview, and the receivers of an existing query.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -6,56 +6,55 @@ use axum::response::Response;
 use query::Access;
 use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 
-use super::preview::{Preview, named};
-use super::{Health, Letter, Receiver, health, receiver_name};
+use super::preview::{Preview, entry_link};
+use super::{DeliveryHealth, FailedDelivery, ReceiverStatus, health, receiver_name};
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::page::feeds::sentence;
-use crate::page::frame::{Frame, Section, Visitor};
-use crate::page::{failed, no_such, shown};
-use crate::words::{Moment, Now, plural};
+use crate::page::frame::{Frame, NavSection, Visitor};
+use crate::page::notice::{not_found, render, store_error};
+use crate::words::{DisplayTime, LocalNow, plural, sentence};
 
-/// Dead letters that are named; the rest is counted with the others.
-const LETTERS_MAX: usize = 20;
+/// Failed deliveries that the page names. The count includes all.
+const FAILED_MAX: usize = 20;
 
 const EXAMPLE: &str = "CREATE FEED Volcano AS\nRETURN ALL FEEDS\n\
                        WHERE ITEM CONTAINS \"volcano\" OR \"eruption\"\n";
 
 #[derive(Template)]
 #[template(path = "query.html")]
-pub struct Editor {
+pub struct QueryEditor {
     frame: Frame,
-    /// Empty for a new one.
+    /// Empty for a new query.
     name: String,
     text: String,
     preview: Preview,
     may_change: bool,
-    about: Option<About>,
+    details: Option<QueryDetails>,
 }
 
-/// What there is to say of a query that exists.
-struct About {
+/// The details of an existing query.
+struct QueryDetails {
     kept: String,
     link: Option<String>,
-    changed: Moment,
-    receivers: Vec<Receiver>,
-    has_dead: bool,
+    changed: DisplayTime,
+    receivers: Vec<ReceiverStatus>,
+    has_failed: bool,
 }
 
-impl Editor {
-    pub fn new(frame: Frame, name: String, text: String, preview: Preview) -> Editor {
+impl QueryEditor {
+    pub fn new(frame: Frame, name: String, text: String, preview: Preview) -> QueryEditor {
         let may_change = frame.visitor.may(TokenScope::Admin);
-        Editor { frame, name, text, preview, may_change, about: None }
+        QueryEditor { frame, name, text, preview, may_change, details: None }
     }
 }
 
-/// An editor with an example in it.
+/// Shows the editor with an example.
 pub async fn new(State(context): State<Context>, visitor: Visitor) -> Response {
-    let frame = Frame::new(&context, visitor, Some(Section::Queries));
-    shown(&Editor::new(frame, String::new(), EXAMPLE.to_owned(), Preview::none()))
+    let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
+    render(&QueryEditor::new(frame, String::new(), EXAMPLE.to_owned(), Preview::none()))
 }
 
-/// A query that exists.
+/// Shows the editor with an existing query.
 pub async fn edit(
     State(context): State<Context>,
     visitor: Visitor,
@@ -63,65 +62,65 @@ pub async fn edit(
 ) -> Response {
     let (store, now, asked) = (context.store.clone(), visitor.now(&context), name.clone());
     let with_secrets = visitor.may(TokenScope::Admin);
-    match run_blocking(move || find(&store, &asked, with_secrets, now)).await {
-        Ok(Some((text, about))) => {
-            let frame = Frame::new(&context, visitor, Some(Section::Queries));
-            let editor = Editor::new(frame, name, text, Preview::none());
-            shown(&Editor { about: Some(about), ..editor })
+    match run_blocking(move || read_query(&store, &asked, with_secrets, now)).await {
+        Ok(Some((text, details))) => {
+            let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
+            let editor = QueryEditor::new(frame, name, text, Preview::none());
+            render(&QueryEditor { details: Some(details), ..editor })
         }
-        Ok(None) => no_such(&context, visitor, format!("There is no query {name}.")),
-        Err(error) => failed(&context, visitor, &error),
+        Ok(None) => not_found(&context, visitor, format!("There is no query {name}.")),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-fn find(
+fn read_query(
     store: &Store,
     name: &str,
     with_secrets: bool,
-    now: Now,
-) -> Result<Option<(String, About)>, StoreError> {
+    now: LocalNow,
+) -> Result<Option<(String, QueryDetails)>, StoreError> {
     let Some(row) = store.query(name)? else { return Ok(None) };
     let mut receivers = Vec::new();
     for delivery in store.deliveries(Some(row.id))? {
         receivers.push(receiver(store, &delivery, now)?);
     }
-    let about = About {
+    let details = QueryDetails {
         kept: plural(store.n_query_entries(row.id)?, "entry", "entries"),
         link: link(&row, with_secrets),
-        changed: Moment::new(row.changed_at, now),
-        has_dead: receivers.iter().any(|receiver| !receiver.letters.is_empty()),
+        changed: DisplayTime::new(row.changed_at, now),
+        has_failed: receivers.iter().any(|receiver| !receiver.failed.is_empty()),
         receivers,
     };
-    // Addresses in a statement may carry passwords: who cannot change it need not see it.
+    // Addresses in a statement may contain passwords. Only people who may change it see it.
     let text = if with_secrets { row.text } else { String::new() };
-    Ok(Some((text, about)))
+    Ok(Some((text, details)))
 }
 
-fn receiver(store: &Store, row: &DeliveryRow, now: Now) -> Result<Receiver, StoreError> {
+fn receiver(store: &Store, row: &DeliveryRow, now: LocalNow) -> Result<ReceiverStatus, StoreError> {
     let letters = if row.n_dead > 0 { store.dead_letters(row.id)? } else { Vec::new() };
-    let letters = letters.into_iter().take(LETTERS_MAX).map(|letter| {
-        Ok(Letter {
-            entry: store.entry(letter.entry)?.map(|entry| named(&entry, now.at)),
-            at: Moment::new(letter.at, now),
+    let failed = letters.into_iter().take(FAILED_MAX).map(|letter| {
+        Ok(FailedDelivery {
+            entry: store.entry(letter.entry)?.map(|entry| entry_link(&entry, now.at)),
+            at: DisplayTime::new(letter.at, now),
             attempts: letter.attempts,
             error: sentence(&letter.error),
         })
     });
-    let Health { text, class } = health(&[row]);
-    Ok(Receiver {
+    let DeliveryHealth { text, class } = health(&[row]);
+    Ok(ReceiverStatus {
         name: receiver_name(&row.receiver),
-        health: Health { text, class },
-        delivered: row.delivered_at.map(|at| Moment::new(at, now)),
+        health: DeliveryHealth { text, class },
+        delivered: row.delivered_at.map(|at| DisplayTime::new(at, now)),
         next: row
             .next_at
             .filter(|at| row.attempts > 0 && *at > now.at)
-            .map(|at| Moment::new(at, now)),
+            .map(|at| DisplayTime::new(at, now)),
         error: row.error.as_deref().map(sentence).unwrap_or_default(),
-        letters: letters.collect::<Result<_, StoreError>>()?,
+        failed: failed.collect::<Result<_, StoreError>>()?,
     })
 }
 
-/// Where its feed is published, if it is.
+/// Returns the address of the published feed, if there is one.
 fn link(row: &QueryRow, with_secrets: bool) -> Option<String> {
     match query::parse_create(&row.text)?.query.access {
         Access::Private => None,

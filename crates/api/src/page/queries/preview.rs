@@ -1,5 +1,5 @@
-//! What a statement would have kept of the last days: run over stored entries, nothing changed.
-//! Bounded, so that it can follow the typing.
+//! The preview of a statement: the entries of the last days that it would have found. It runs over
+//! stored entries, changes nothing, and is bounded, so that it can run while a person types.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,80 +11,86 @@ use feed::{EntryId, FeedId, Time};
 use query::{Fault, Trial};
 use store::{EntryFilter, EntryRow, FeedRow, Store, StoreError};
 
-use super::editor::Editor;
-use super::source::{self, Checked, Piece, Told};
+use super::editor::QueryEditor;
+use super::source::{self, CheckedStatements, FaultMessage, SourcePiece};
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::page::frame::{Frame, Section, Sent};
+use crate::page::frame::{Frame, NavSection, WriteForm};
+use crate::page::notice::{render, store_error};
 use crate::page::read::{teaser, title};
-use crate::page::{failed, shown};
-use crate::search::seen;
-use crate::words::{Moment, count, plural};
+use crate::search::query_entry;
+use crate::words::{DisplayTime, count, plural};
 
-/// What is looked through at most: the newest. Some ten milliseconds.
+/// The preview reads only the newest entries. These take about 10 ms.
 const ENTRIES_MAX: i64 = 3000;
 const BATCH: u32 = 500;
-/// Of each query so many entries are named.
+/// Entries that the preview names for each query.
 const NAMED_MAX: usize = 8;
 pub const DAYS: u64 = 7;
 
-/// The answer alone, for the script.
+/// The preview without a page, for the script.
 #[derive(Template)]
 #[template(path = "preview.html")]
-struct Part {
+struct PreviewPart {
     preview: Preview,
 }
 
-/// What would have been kept, or what is wrong; on a page it stands below the editor.
+/// The result of a preview, or the errors in the statement. The page shows it below the editor.
 pub struct Preview {
-    pub source: Vec<Piece>,
-    pub faults: Vec<Told>,
+    pub source: Vec<SourcePiece>,
+    pub faults: Vec<FaultMessage>,
     pub scope: String,
-    pub tried: Vec<Kept>,
+    pub queries: Vec<QueryPreview>,
 }
 
-/// What one query would have kept.
-pub struct Kept {
+/// The entries that one query would have found.
+pub struct QueryPreview {
     pub name: String,
     pub words: String,
-    pub newest: Vec<Named>,
+    pub newest: Vec<EntryLink>,
 }
 
-pub struct Named {
+/// A link to an entry.
+pub struct EntryLink {
     pub id: i64,
     pub title: String,
-    pub seen: Moment,
+    pub seen: DisplayTime,
 }
 
 impl Preview {
-    /// Nothing was asked for yet.
+    /// Returns an empty preview.
     pub fn none() -> Preview {
-        Preview { source: Vec::new(), faults: Vec::new(), scope: String::new(), tried: Vec::new() }
+        Preview {
+            source: Vec::new(),
+            faults: Vec::new(),
+            scope: String::new(),
+            queries: Vec::new(),
+        }
     }
 
     pub fn faulty(text: &str, faults: &[Fault]) -> Preview {
-        let (source, faults) = (source::pieces(text, faults), source::told(faults));
+        let (source, faults) = (source::pieces(text, faults), source::fault_messages(faults));
         Preview { source, faults, ..Preview::none() }
     }
 }
 
-/// A part for the script, or the editor with the answer below it.
-pub async fn preview(State(context): State<Context>, sent: Sent) -> Response {
+/// Answers with the preview for the script, or with the editor and the preview.
+pub async fn preview(State(context): State<Context>, sent: WriteForm) -> Response {
     let text = sent.form.text("text").replace("\r\n", "\n");
     let (store, now, tried) = (context.store.clone(), (context.now)(), text.clone());
     match run_blocking(move || try_out(&store, &tried, now)).await {
-        Ok(preview) if sent.form.has("part") => shown(&Part { preview }),
+        Ok(preview) if sent.form.has("part") => render(&PreviewPart { preview }),
         Ok(preview) => {
             let name = sent.form.text("name").to_owned();
-            let frame = Frame::new(&context, sent.visitor, Some(Section::Queries));
-            shown(&Editor::new(frame, name, text, preview))
+            let frame = Frame::new(&context, sent.visitor, Some(NavSection::Queries));
+            render(&QueryEditor::new(frame, name, text, preview))
         }
-        Err(error) => failed(&context, sent.visitor, &error),
+        Err(error) => store_error(&context, sent.visitor, &error),
     }
 }
 
 fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> {
-    let Checked { creates, existing } = match source::check(store, text)? {
+    let CheckedStatements { creates, existing } = match source::check(store, text)? {
         Ok(checked) => checked,
         Err(faults) => return Ok(Preview::faulty(text, &faults)),
     };
@@ -100,30 +106,30 @@ fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> 
         for entry in batch.iter().filter(|entry| entry.seen_at >= since) {
             let feed = feeds.entry(entry.feed).or_insert_with(|| store.feed(entry.feed).ok());
             if let Some(feed) = feed {
-                trial.run(&seen(entry, feed));
+                trial.run(&query_entry(entry, feed));
             }
         }
     }
     let of = plural(trial.n_entries(), "entry", "entries");
-    let mut tried = Vec::new();
+    let mut queries = Vec::new();
     for result in trial.results() {
         let first = result.newest.len().saturating_sub(NAMED_MAX);
         let mut newest = Vec::new();
         for (id, _) in result.newest[first..].iter().rev() {
-            newest.extend(store.entry(*id)?.map(|entry| named(&entry, now)));
+            newest.extend(store.entry(*id)?.map(|entry| entry_link(&entry, now)));
         }
         let words = format!("finds {} of {of}", count(result.n_kept));
-        tried.push(Kept { name: result.name.clone(), words, newest });
+        queries.push(QueryPreview { name: result.name.clone(), words, newest });
     }
     let scope = format!("In the newest entries of the last {DAYS} days:");
-    Ok(Preview { scope, tried, ..Preview::none() })
+    Ok(Preview { scope, queries, ..Preview::none() })
 }
 
-pub fn named(entry: &EntryRow, now: Time) -> Named {
+pub fn entry_link(entry: &EntryRow, now: Time) -> EntryLink {
     let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
-    Named {
+    EntryLink {
         id: entry.id.0,
         title: title(entry, &teaser(body)),
-        seen: Moment::new(entry.seen_at, now),
+        seen: DisplayTime::new(entry.seen_at, now),
     }
 }

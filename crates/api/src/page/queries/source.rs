@@ -1,34 +1,37 @@
-//! A statement as text with its faults pointed at: the word at each fault's place is marked, and
-//! below it stands what is wrong there and what was probably meant.
+//! Checks statements against the stored queries, and marks the word at each fault in the text. The
+//! page shows the messages below the text.
 
 use query::{Catalog, Create, Fault, Statement};
 use store::{Store, StoreError};
 
-/// A piece of the text; marked ones are where a fault is.
+/// A piece of the text. A marked piece is at a fault.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct SourcePiece {
     pub text: String,
     pub marked: bool,
 }
 
-/// What is wrong, in words.
+/// The message of a fault, with its position.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct FaultMessage {
     pub line: u32,
     pub column: u32,
     pub message: String,
     pub help: String,
 }
 
-/// Statements that fit what is stored, or what is wrong with them.
-pub struct Checked {
+/// Statements that fit the stored queries.
+pub struct CheckedStatements {
     pub creates: Vec<Create>,
-    /// The queries that are stored already.
+    /// The stored queries.
     pub existing: Vec<Create>,
 }
 
-/// Reads statements and holds them against what is stored. Changes nothing.
-pub fn check(store: &Store, text: &str) -> Result<Result<Checked, Vec<Fault>>, StoreError> {
+/// Parses statements and checks them against the stored queries. Changes nothing.
+pub fn check(
+    store: &Store,
+    text: &str,
+) -> Result<Result<CheckedStatements, Vec<Fault>>, StoreError> {
     let statements = match query::parse(text) {
         Ok(statements) => statements,
         Err(faults) => return Ok(Err(faults)),
@@ -47,11 +50,11 @@ pub fn check(store: &Store, text: &str) -> Result<Result<Checked, Vec<Fault>>, S
         Statement::Create(create) => Some(*create),
         Statement::Drop(_) => None,
     });
-    Ok(Ok(Checked { creates: creates.collect(), existing }))
+    Ok(Ok(CheckedStatements { creates: creates.collect(), existing }))
 }
 
-pub fn told(faults: &[Fault]) -> Vec<Told> {
-    let each = faults.iter().map(|fault| Told {
+pub fn fault_messages(faults: &[Fault]) -> Vec<FaultMessage> {
+    let each = faults.iter().map(|fault| FaultMessage {
         line: fault.at.line,
         column: fault.at.column,
         message: fault.message.clone(),
@@ -60,8 +63,8 @@ pub fn told(faults: &[Fault]) -> Vec<Told> {
     each.collect()
 }
 
-/// The text in pieces, with the word at each fault marked.
-pub fn pieces(text: &str, faults: &[Fault]) -> Vec<Piece> {
+/// Splits the text into pieces and marks the word at each fault.
+pub fn pieces(text: &str, faults: &[Fault]) -> Vec<SourcePiece> {
     let mut starts: Vec<usize> =
         faults.iter().map(|fault| offset(text, fault.at.line, fault.at.column)).collect();
     starts.sort_unstable();
@@ -69,7 +72,7 @@ pub fn pieces(text: &str, faults: &[Fault]) -> Vec<Piece> {
     let (mut pieces, mut done) = (Vec::new(), 0);
     let mut put = |text: &str, marked| {
         if !text.is_empty() {
-            pieces.push(Piece { text: text.to_owned(), marked });
+            pieces.push(SourcePiece { text: text.to_owned(), marked });
         }
     };
     for start in starts {
@@ -78,7 +81,7 @@ pub fn pieces(text: &str, faults: &[Fault]) -> Vec<Piece> {
         }
         let end = start + word_len(&text[start..]);
         put(&text[done..start], false);
-        // Where the text ends too early there is no word: the end itself is marked.
+        // At a text that ends too early there is no word, so a space at the end is marked.
         put(if start == end { " " } else { &text[start..end] }, true);
         done = end;
     }
@@ -86,7 +89,7 @@ pub fn pieces(text: &str, faults: &[Fault]) -> Vec<Piece> {
     pieces
 }
 
-/// The byte at a line and a column, both from one.
+/// Returns the byte offset of a line and a column, both counted from one.
 fn offset(text: &str, line: u32, column: u32) -> usize {
     let before = line.saturating_sub(1) as usize;
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
@@ -96,7 +99,7 @@ fn offset(text: &str, line: u32, column: u32) -> usize {
     start + within.map_or(line.len(), |(at, _)| at)
 }
 
-/// A word, a text in quotes, or one sign.
+/// Returns the length of the first token: a word, a quoted text, or one character.
 fn word_len(text: &str) -> usize {
     let Some(first) = text.chars().next() else { return 0 };
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');

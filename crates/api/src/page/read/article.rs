@@ -1,51 +1,51 @@
-//! One entry as a person reads it: its text sanitised, our times beside the publisher's claims.
+//! One entry for reading: its sanitised text, its links, the publisher's date and our times.
 
 use feed::{EntryId, FeedId};
 use store::{EntryRow, FeedName, ReadEntry};
 use url::Url;
 
-use crate::words::{Moment, Now, bytes};
+use crate::words::{DisplayTime, LocalNow, bytes};
 use crate::{Images, sanitise};
 
-/// What is seen of a text before it is opened.
+/// Length of the text that a list shows of an entry.
 const TEASER_CHARS: usize = 160;
-/// More is no longer something that one listens to or looks at.
+/// More files than a person opens.
 const ENCLOSURES_MAX: usize = 20;
 
-/// What the page shows of an entry.
+/// An entry as the page shows it.
 pub struct Article {
     pub id: EntryId,
     pub title: String,
-    /// Only http and https: whatever else a publisher writes is no place to lead a reader.
+    /// Only http and https. Other schemes of a publisher are not safe for a reader.
     pub link: Option<String>,
     pub author: Option<String>,
     pub feed: FeedId,
     pub feed_title: String,
     pub language: Option<String>,
-    pub published: Moment,
+    pub published: DisplayTime,
     pub published_note: &'static str,
-    pub seen: Moment,
-    pub edited: Option<Moment>,
+    pub seen: DisplayTime,
+    pub edited: Option<DisplayTime>,
     pub html: String,
-    pub enclosures: Vec<Enclosed>,
+    pub enclosures: Vec<EnclosedFile>,
     pub categories: Vec<String>,
     pub starred: bool,
 }
 
 /// A file that came with an entry.
-pub struct Enclosed {
+pub struct EnclosedFile {
     pub href: String,
     pub name: String,
     pub about: String,
 }
 
 impl Article {
-    /// The full text of an entry, as long as the sanitiser takes it.
+    /// Sanitises the full text of an entry, up to the sanitiser's limit.
     pub fn new(
         found: &ReadEntry,
         name: Option<&FeedName>,
         images: Option<&Images>,
-        now: Now,
+        now: LocalNow,
     ) -> Article {
         let entry = &found.entry;
         let body = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
@@ -60,10 +60,10 @@ impl Article {
             feed: entry.feed,
             feed_title: feed_title(name),
             language: name.and_then(|name| name.language.clone()),
-            published: Moment::new(entry.published_claim.unwrap_or(entry.published_at), now),
+            published: DisplayTime::new(entry.published_claim.unwrap_or(entry.published_at), now),
             published_note: published_note(entry),
-            seen: Moment::new(entry.seen_at, now),
-            edited: entry.edited_at.map(|at| Moment::new(at, now)),
+            seen: DisplayTime::new(entry.seen_at, now),
+            edited: entry.edited_at.map(|at| DisplayTime::new(at, now)),
             html: sanitise::page_html(
                 body,
                 base(entry, name).as_ref(),
@@ -77,7 +77,7 @@ impl Article {
     }
 }
 
-/// What the publisher's date is worth.
+/// Returns the words before the date, which say whether the publisher's claim was used.
 pub fn published_note(entry: &EntryRow) -> &'static str {
     match entry.published_claim {
         None => "no date, shown as",
@@ -107,7 +107,7 @@ pub fn teaser(body: &str) -> String {
     for word in text.split_whitespace() {
         let more = word.chars().count() + 1;
         if n_chars + more > TEASER_CHARS {
-            // No stop and ellipsis beside each other.
+            // A full stop before the ellipsis looks wrong.
             teaser.truncate(teaser.trim_end_matches(['.', ',', ';', ':']).len());
             teaser.push('…');
             break;
@@ -121,14 +121,14 @@ pub fn teaser(body: &str) -> String {
     teaser
 }
 
-/// What relative links in its text lead from.
+/// Returns the base of relative links in the text.
 fn base(entry: &EntryRow, name: Option<&FeedName>) -> Option<Url> {
     let link = entry.link.as_deref().and_then(web_link).and_then(|l| Url::parse(&l).ok());
     let feed = || web_link(name?.url.as_str()).and_then(|l| Url::parse(&l).ok());
     link.or_else(feed)
 }
 
-fn enclosed(entry: &EntryRow) -> Vec<Enclosed> {
+fn enclosed(entry: &EntryRow) -> Vec<EnclosedFile> {
     let shown = entry.enclosures.iter().filter_map(|enclosure| {
         let href = web_link(&enclosure.url)?;
         let url = Url::parse(&href).ok()?;
@@ -136,13 +136,13 @@ fn enclosed(entry: &EntryRow) -> Vec<Enclosed> {
         let name = if last.is_empty() { url.host_str().unwrap_or("file") } else { last };
         let size = enclosure.length.filter(|n| *n > 0).map(bytes);
         let about: Vec<String> = enclosure.mime_type.iter().cloned().chain(size).collect();
-        Some(Enclosed { name: name.to_owned(), about: about.join(", "), href })
+        Some(EnclosedFile { name: name.to_owned(), about: about.join(", "), href })
     });
     shown.take(ENCLOSURES_MAX).collect()
 }
 
-/// A link to the web, without the user and password that a relative link inherits from a feed's
-/// own address.
+/// Returns an http(s) link without user and password. A relative link inherits these from the
+/// feed's own address.
 pub fn web_link(link: &str) -> Option<String> {
     let mut url = Url::parse(link.trim()).ok()?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -1,5 +1,4 @@
-//! One entry on a page of its own, or as a part for a page that is open already. Who opens it has
-//! read it.
+//! The page of one entry, or only its article for the script. Opening an entry marks it read.
 
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
@@ -8,11 +7,12 @@ use feed::EntryId;
 use store::{AccountId, ReadingFilter, ReadingPosition, Store, StoreError, TokenScope};
 
 use super::article::Article;
-use super::{Place, asked};
+use super::{ReadingList, store_reading};
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::page::frame::{Frame, Section, Visitor};
-use crate::page::{failed, no_such, params, shown};
+use crate::page::frame::{Frame, NavSection, Visitor};
+use crate::page::notice::{not_found, render, store_error};
+use crate::page::params;
 
 #[derive(Template)]
 #[template(path = "entry.html")]
@@ -20,26 +20,27 @@ struct EntryPage {
     frame: Frame,
     article: Article,
     back: String,
-    /// The entry before it in the list, and the one behind it.
-    before: Option<String>,
-    behind: Option<String>,
-    /// How those two are called.
+    /// The addresses of the previous and the next entry of the list.
+    previous: Option<String>,
+    next: Option<String>,
+    /// The texts of these two links.
     names: (&'static str, &'static str),
 }
 
-/// The article alone, for the script.
+/// The article without a page, for the script.
 #[derive(Template)]
 #[template(path = "article.html")]
 struct ArticlePart {
     article: Article,
-    /// On a page of its own it has the page's heading.
+    /// Whether the article has the heading of the page.
     whole: bool,
 }
 
-struct Found {
+/// An entry and its neighbours in the list.
+struct OpenedEntry {
     article: Article,
-    before: Option<ReadingPosition>,
-    behind: Option<ReadingPosition>,
+    previous: Option<ReadingPosition>,
+    next: Option<ReadingPosition>,
 }
 
 pub async fn entry(
@@ -49,12 +50,12 @@ pub async fn entry(
     RawQuery(query): RawQuery,
 ) -> Response {
     let Ok(number) = id.parse::<i64>() else {
-        return no_such(&context, visitor, "There is no such entry.".to_owned());
+        return not_found(&context, visitor, "There is no such entry.".to_owned());
     };
-    let place = Place::read(query.as_deref(), visitor.choices.oldest_first);
+    let list = ReadingList::read(query.as_deref(), visitor.choices.oldest_first);
     let is_part = params::number(query.as_deref(), "part").is_some();
     let marks = visitor.on_purpose && visitor.may(TokenScope::Write);
-    let (store, account, asked) = (context.store.clone(), visitor.account(), place.clone());
+    let (store, account, asked) = (context.store.clone(), visitor.account(), list.clone());
     let (now, images) = (visitor.now(&context), context.images.clone());
     let answer = run_blocking(move || {
         let entry = EntryId(number);
@@ -62,54 +63,56 @@ pub async fn entry(
             return Ok(None);
         };
         if marks && !found.read {
-            // On a full disk one can still read.
+            // With a full disk people can still read.
             match store.mark_read(account, &[entry], true) {
                 Ok(()) => found.read = true,
-                Err(error) => tracing::warn!(%error, "an entry could not be marked read"),
+                Err(error) => tracing::warn!(%error, "cannot mark an entry read"),
             }
         }
         let names = store.feed_names([found.entry.feed])?;
         let here = found.place();
-        let (before, behind) = if is_part {
+        let (previous, next) = if is_part {
             (None, None)
         } else {
-            let beside = |turned| beside(&store, account, &asked, here, turned);
-            (beside(true)?, beside(false)?)
+            let neighbour = |backwards| neighbour(&store, account, &asked, here, backwards);
+            (neighbour(true)?, neighbour(false)?)
         };
         let article = Article::new(&found, names.get(&found.entry.feed), images.as_deref(), now);
-        Ok(Some(Found { article, before, behind }))
+        Ok(Some(OpenedEntry { article, previous, next }))
     });
     match answer.await {
-        Ok(Some(Found { article, .. })) if is_part => shown(&ArticlePart { article, whole: false }),
-        Ok(Some(Found { article, before, behind })) => {
-            let href = |there: ReadingPosition| place.entry_href(there.entry);
-            shown(&EntryPage {
-                frame: Frame::new(&context, visitor, Some(Section::Read)),
+        Ok(Some(OpenedEntry { article, .. })) if is_part => {
+            render(&ArticlePart { article, whole: false })
+        }
+        Ok(Some(OpenedEntry { article, previous, next })) => {
+            let href = |there: ReadingPosition| list.entry_href(there.entry);
+            render(&EntryPage {
+                frame: Frame::new(&context, visitor, Some(NavSection::Read)),
                 article,
-                back: place.href(),
-                before: before.map(href),
-                behind: behind.map(href),
-                names: if place.oldest_first { ("Older", "Newer") } else { ("Newer", "Older") },
+                back: list.href(),
+                previous: previous.map(href),
+                next: next.map(href),
+                names: if list.oldest_first { ("Older", "Newer") } else { ("Newer", "Older") },
             })
         }
         Ok(None) => {
             let text = format!("There is no entry {number}. It may have been deleted.");
-            no_such(&context, visitor, text)
+            not_found(&context, visitor, text)
         }
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-/// The entry behind this one in its list; turned around, the one before it.
-fn beside(
+/// Returns the next entry of the list, or the previous one if `backwards`.
+fn neighbour(
     store: &Store,
     account: AccountId,
-    place: &Place,
+    list: &ReadingList,
     here: ReadingPosition,
-    turned: bool,
+    backwards: bool,
 ) -> Result<Option<ReadingPosition>, StoreError> {
-    let Some(reading) = asked(store, account, place)? else { return Ok(None) };
-    let oldest_first = reading.oldest_first != turned;
+    let Some(reading) = store_reading(store, account, list)? else { return Ok(None) };
+    let oldest_first = reading.oldest_first != backwards;
     let reading = ReadingFilter { from: Some(here), oldest_first, limit: 1, ..reading };
     Ok(store.reading_places(&reading)?.pop())
 }

@@ -1,4 +1,4 @@
-//! The list of entries, with what else there is to read beside it.
+//! The page with a list of entries and the sidebar.
 
 use std::collections::HashMap;
 
@@ -11,110 +11,110 @@ use store::{AccountId, FeedName, ReadEntry, ReadingFilter, ReadingPosition, Stor
 use super::article::{feed_title, teaser, title, web_link};
 use super::marks::MARKED;
 use super::sidebar::{Sidebar, sidebar};
-use super::{LINES, Of, Place, Show, asked};
+use super::{LINES, ListScope, ReadFilter, ReadingList, store_reading};
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::page::feeds::sentence;
-use crate::page::frame::{Frame, Section, Visitor};
-use crate::page::{failed, params, shown};
-use crate::search::{self, NotFound};
-use crate::words::{Moment, Now, day, plural};
+use crate::page::frame::{Frame, NavSection, Visitor};
+use crate::page::notice::{render, store_error};
+use crate::page::params;
+use crate::search::{self, SearchError};
+use crate::words::{DisplayTime, LocalNow, day, plural, sentence};
 
 #[derive(Template)]
 #[template(path = "read.html")]
 struct ReadPage {
     frame: Frame,
     heading: String,
-    /// What is read about the scope, and where its own page is.
+    /// A link to the page of the feed or the query: text and address.
     about: Option<(&'static str, String)>,
     search: String,
-    /// Why the search was not understood.
+    /// Why the search text is invalid.
     fault: Option<String>,
-    tabs: Vec<Tab>,
-    lines: Vec<Line>,
-    empty: Empty,
+    tabs: Vec<ReadTab>,
+    lines: Vec<EntryLine>,
+    empty: EmptyReason,
     sidebar: Sidebar,
-    /// The list itself, without its place.
+    /// The query string of the list, without a position.
     list: String,
-    /// The highest number that was given by now: what comes later is not swept away.
+    /// The newest entry in the store. "Mark all read" leaves later entries unread.
     shown_to: i64,
     can_mark_all: bool,
-    /// Says how much was just marked as read, and can be undone.
+    /// The number of entries that were just marked read, in words, if that can be undone.
     undo: Option<String>,
-    /// Further entries, and the first ones, with the words for them.
+    /// The addresses of the next page and of the first.
     onward: Option<String>,
     first: Option<String>,
-    order: Order,
+    order: OrderNames,
 }
 
-/// The words of the order in which entries are listed.
-struct Order {
+/// The words of the page for the order of the list.
+struct OrderNames {
     oldest_first: bool,
     onward: &'static str,
     first: &'static str,
 }
 
-impl Order {
-    const fn of(oldest_first: bool) -> Order {
+impl OrderNames {
+    const fn of(oldest_first: bool) -> OrderNames {
         if oldest_first {
-            Order { oldest_first, onward: "Newer", first: "Oldest" }
+            OrderNames { oldest_first, onward: "Newer", first: "Oldest" }
         } else {
-            Order { oldest_first, onward: "Older", first: "Newest" }
+            OrderNames { oldest_first, onward: "Older", first: "Newest" }
         }
     }
 }
 
-fn marked(n: u64) -> String {
+fn marked_message(n: u64) -> String {
     format!("{} marked as read.", plural(n, "entry", "entries"))
 }
 
-struct Tab {
+/// A link to the same list with another filter.
+struct ReadTab {
     name: &'static str,
     href: String,
     chosen: bool,
 }
 
-struct Line {
+/// One entry of the list.
+struct EntryLine {
     id: i64,
     href: String,
     title: String,
     feed: String,
     feed_href: String,
     language: Option<String>,
-    published: Moment,
-    /// Where it leads on the web.
+    published: DisplayTime,
+    /// The entry's address on the web.
     link: Option<String>,
-    /// The day on which it was published, where that begins here.
+    /// The day of publication, if this is the first entry of that day.
     day: Option<String>,
     teaser: String,
     read: bool,
     starred: bool,
 }
 
-/// Why there is nothing in the list.
+/// Why the list is empty.
 #[derive(PartialEq, Eq)]
-enum Empty {
-    No,
-    /// There are no feeds at all.
+enum EmptyReason {
+    NotEmpty,
     NoFeeds,
-    /// Nothing is unread.
     AllRead,
-    /// Nothing was starred.
     NoStars,
-    /// Nothing has these words.
+    /// The search has no result.
     NotFound,
     NothingYet,
 }
 
-struct Found {
+/// The rows of the store that the page shows.
+struct ListData {
     lines: Vec<ReadEntry>,
-    /// Where the list goes on.
-    older: Option<ReadingPosition>,
-    /// Why a search was not understood.
+    /// The position at which the list continues.
+    next: Option<ReadingPosition>,
+    /// Why the search text is invalid.
     fault: Option<String>,
     names: HashMap<FeedId, FeedName>,
     sidebar: Sidebar,
-    /// The title of the feed that is asked for.
+    /// The title of the feed, in a list of one feed.
     feed: Option<String>,
     has_feeds: bool,
     last: i64,
@@ -125,47 +125,47 @@ pub async fn list(
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let place = Place::read(query.as_deref(), visitor.choices.oldest_first);
-    let asks_undo = params::number(query.as_deref(), MARKED).is_some();
-    let (store, account, wanted) = (context.store.clone(), visitor.account(), place.clone());
+    let list = ReadingList::read(query.as_deref(), visitor.choices.oldest_first);
+    let offers_undo = params::number(query.as_deref(), MARKED).is_some();
+    let (store, account, wanted) = (context.store.clone(), visitor.account(), list.clone());
     let now = visitor.now(&context);
-    let searched = match (&place.of, &visitor.person) {
-        (Of::Search(text), Some(person)) => {
-            let below = place.from.map(|from| from.entry);
+    let searched = match (&list.scope, &visitor.person) {
+        (ListScope::Search(text), Some(person)) => {
+            let below = list.from.map(|from| from.entry);
             match search::find(&context, person, text, below, LINES as usize).await {
                 Ok(found) => Some(Ok(found)),
-                Err(NotFound::Search(fault)) => Some(Err(fault.message)),
-                Err(NotFound::Store(error)) => return failed(&context, visitor, &error),
+                Err(SearchError::Query(fault)) => Some(Err(fault.message)),
+                Err(SearchError::Store(error)) => return store_error(&context, visitor, &error),
             }
         }
         _ => None,
     };
     let found = run_blocking(move || {
-        let undo = if asks_undo { store.undoable(account, now.at)? } else { None };
-        Ok((find(&store, account, &wanted, searched)?, undo))
+        let undo = if offers_undo { store.undoable(account, now.at)? } else { None };
+        Ok((read_list(&store, account, &wanted, searched)?, undo))
     });
     match found.await {
-        Ok((found, undo)) => {
-            let frame = Frame::new(&context, visitor, Some(Section::Read));
-            shown(&ReadPage { undo: undo.map(marked), ..composed(frame, found, &place, now) })
+        Ok((data, undo)) => {
+            let frame = Frame::new(&context, visitor, Some(NavSection::Read));
+            render(&ReadPage { undo: undo.map(marked_message), ..compose(frame, data, &list, now) })
         }
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-/// What a search found, or what is wrong with it.
-type Searched = Result<search::Found, String>;
+/// The result of a search, or why its text is invalid.
+type SearchOutcome = Result<search::SearchResult, String>;
 
-fn find(
+fn read_list(
     store: &Store,
     account: AccountId,
-    place: &Place,
-    searched: Option<Searched>,
-) -> Result<Found, StoreError> {
+    list: &ReadingList,
+    searched: Option<SearchOutcome>,
+) -> Result<ListData, StoreError> {
     let mut fault = None;
-    let (lines, older) = match searched {
+    let (lines, next) = match searched {
         Some(Ok(found)) => {
-            // Searches go on below a number; the time beside it is not looked at.
+            // A search continues below an entry id and ignores the time.
             let from = |entry| ReadingPosition { published_at: Time::from_secs(0), entry };
             (found.entries, found.next.map(from))
         }
@@ -173,33 +173,33 @@ fn find(
             fault = Some(message);
             (Vec::new(), None)
         }
-        None => listed(store, account, place)?,
+        None => read_entries(store, account, list)?,
     };
-    let feed = match place.of {
-        Of::Feed(feed) => Some(feed),
+    let feed = match list.scope {
+        ListScope::Feed(feed) => Some(feed),
         _ => None,
     };
     let names = store.feed_names(lines.iter().map(|line| line.entry.feed).chain(feed))?;
-    Ok(Found {
+    Ok(ListData {
         lines,
-        older,
+        next,
         fault,
         feed: feed.map(|feed| feed_title(names.get(&feed))),
         names,
-        sidebar: sidebar(store, account, place)?,
+        sidebar: sidebar(store, account, list)?,
         has_feeds: store.feed_count()? > 0,
         last: store.last_entry_id()?.0,
     })
 }
 
-/// Some entries of a place, and where they go on.
-fn listed(
+/// Reads one page of a list, and the position at which the list continues.
+fn read_entries(
     store: &Store,
     account: AccountId,
-    place: &Place,
+    list: &ReadingList,
 ) -> Result<(Vec<ReadEntry>, Option<ReadingPosition>), StoreError> {
-    let Some(reading) = asked(store, account, place)? else { return Ok((Vec::new(), None)) };
-    // One more than is shown tells whether there are older ones.
+    let Some(reading) = store_reading(store, account, list)? else { return Ok((Vec::new(), None)) };
+    // One more than is shown, to know whether the list continues.
     let mut found = store.reading(&ReadingFilter { limit: LINES + 1, ..reading })?;
     let more = store::is_full(found.iter().map(|line| &line.entry), LINES + 1);
     found.truncate(LINES as usize);
@@ -207,108 +207,114 @@ fn listed(
     Ok((found, last))
 }
 
-fn composed(frame: Frame, found: Found, place: &Place, now: Now) -> ReadPage {
-    let Found { lines, older, fault, names, sidebar, feed, has_feeds, last: shown_to } = found;
-    let about = match &place.of {
-        Of::Feed(feed) => Some(("About this feed", format!("/feed/{feed}"))),
-        Of::Query(name) => Some(("About this query", format!("/query/{name}"))),
+fn compose(frame: Frame, data: ListData, list: &ReadingList, now: LocalNow) -> ReadPage {
+    let ListData { lines, next, fault, names, sidebar, feed, has_feeds, last: shown_to } = data;
+    let about = match &list.scope {
+        ListScope::Feed(feed) => Some(("About this feed", format!("/feed/{feed}"))),
+        ListScope::Query(name) => Some(("About this query", format!("/query/{name}"))),
         _ => None,
     };
     ReadPage {
-        heading: heading(place, feed),
+        heading: heading(list, feed),
         about,
-        search: match &place.of {
-            Of::Search(text) => text.clone(),
+        search: match &list.scope {
+            ListScope::Search(text) => text.clone(),
             _ => String::new(),
         },
         fault: fault.map(|text| sentence(&text)),
-        tabs: tabs(place),
-        empty: empty(place, lines.is_empty(), has_feeds),
+        tabs: tabs(list),
+        empty: empty_reason(list, lines.is_empty(), has_feeds),
         shown_to,
-        can_mark_all: !matches!(place.of, Of::Search(_)) && place.show != Show::Starred,
-        lines: by_day(lines.iter().map(|entry| line(entry, &names, place, now)), place),
+        can_mark_all: !matches!(list.scope, ListScope::Search(_))
+            && list.filter != ReadFilter::Starred,
+        lines: by_day(lines.iter().map(|entry| entry_line(entry, &names, list, now)), list),
         sidebar,
-        list: Place { from: None, ..place.clone() }.query(),
+        list: ReadingList { from: None, ..list.clone() }.query(),
         undo: None,
-        onward: older.map(|from| Place { from: Some(from), ..place.clone() }.href()),
-        first: place.from.map(|_| Place { from: None, ..place.clone() }.href()),
-        order: Order::of(place.oldest_first),
+        onward: next.map(|from| ReadingList { from: Some(from), ..list.clone() }.href()),
+        first: list.from.map(|_| ReadingList { from: None, ..list.clone() }.href()),
+        order: OrderNames::of(list.oldest_first),
         frame,
     }
 }
 
-fn heading(place: &Place, feed: Option<String>) -> String {
-    match &place.of {
-        Of::All => "Everything".to_owned(),
-        Of::Feed(_) => feed.unwrap_or_default(),
-        Of::Tag(tag) => tag.clone(),
-        Of::Query(name) => name.clone(),
-        Of::Search(text) => format!("“{text}”"),
+fn heading(list: &ReadingList, feed: Option<String>) -> String {
+    match &list.scope {
+        ListScope::All => "Everything".to_owned(),
+        ListScope::Feed(_) => feed.unwrap_or_default(),
+        ListScope::Tag(tag) => tag.clone(),
+        ListScope::Query(name) => name.clone(),
+        ListScope::Search(text) => format!("“{text}”"),
     }
 }
 
-fn tabs(place: &Place) -> Vec<Tab> {
-    let tab = |show: Show| Tab {
-        name: match show {
-            Show::Unread => "Unread",
-            Show::All => "All",
-            Show::Starred => "Starred",
+fn tabs(list: &ReadingList) -> Vec<ReadTab> {
+    let tab = |filter: ReadFilter| ReadTab {
+        name: match filter {
+            ReadFilter::Unread => "Unread",
+            ReadFilter::All => "All",
+            ReadFilter::Starred => "Starred",
         },
-        href: place.shown(show).href(),
-        chosen: place.show == show,
+        href: list.filtered(filter).href(),
+        chosen: list.filter == filter,
     };
-    match place.of {
-        // The index knows words, not marks.
-        Of::Search(_) => Vec::new(),
-        _ => Show::ALL.map(tab).into(),
+    match list.scope {
+        // The search index holds words and not marks.
+        ListScope::Search(_) => Vec::new(),
+        _ => ReadFilter::ALL.map(tab).into(),
     }
 }
 
-fn empty(place: &Place, nothing: bool, has_feeds: bool) -> Empty {
-    match (nothing, has_feeds, &place.of, place.show) {
-        (false, ..) => Empty::No,
-        (true, false, ..) => Empty::NoFeeds,
-        (true, true, Of::Search(_), _) => Empty::NotFound,
-        (true, true, _, Show::Unread) => Empty::AllRead,
-        (true, true, _, Show::Starred) => Empty::NoStars,
-        (true, true, _, Show::All) => Empty::NothingYet,
+fn empty_reason(list: &ReadingList, nothing: bool, has_feeds: bool) -> EmptyReason {
+    match (nothing, has_feeds, &list.scope, list.filter) {
+        (false, ..) => EmptyReason::NotEmpty,
+        (true, false, ..) => EmptyReason::NoFeeds,
+        (true, true, ListScope::Search(_), _) => EmptyReason::NotFound,
+        (true, true, _, ReadFilter::Unread) => EmptyReason::AllRead,
+        (true, true, _, ReadFilter::Starred) => EmptyReason::NoStars,
+        (true, true, _, ReadFilter::All) => EmptyReason::NothingYet,
     }
 }
 
-/// Leaves the day only where it differs from the one before. A query is in the order of recording
-/// and a search in that of numbers: there days would repeat.
-fn by_day(lines: impl Iterator<Item = Line>, place: &Place) -> Vec<Line> {
-    let has_days = matches!(place.of, Of::All | Of::Feed(_) | Of::Tag(_));
+/// Keeps the day only on the first entry of each day. Queries and searches have another order, in
+/// which days would repeat, so their entries get no day.
+fn by_day(lines: impl Iterator<Item = EntryLine>, list: &ReadingList) -> Vec<EntryLine> {
+    let has_days = matches!(list.scope, ListScope::All | ListScope::Feed(_) | ListScope::Tag(_));
     let mut last = None;
-    let mut kept = Vec::new();
+    let mut grouped = Vec::new();
     for mut line in lines {
         let day = line.day.take().filter(|_| has_days);
         if day != last {
             line.day.clone_from(&day);
         }
         last = day;
-        kept.push(line);
+        grouped.push(line);
     }
-    kept
+    grouped
 }
 
-fn line(found: &ReadEntry, names: &HashMap<FeedId, FeedName>, place: &Place, now: Now) -> Line {
-    let entry = &found.entry;
+fn entry_line(
+    row: &ReadEntry,
+    names: &HashMap<FeedId, FeedName>,
+    list: &ReadingList,
+    now: LocalNow,
+) -> EntryLine {
+    let entry = &row.entry;
     let name = names.get(&entry.feed);
     let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
     let teaser = teaser(body);
-    Line {
+    EntryLine {
         id: entry.id.0,
-        href: place.entry_href(entry.id),
+        href: list.entry_href(entry.id),
         title: title(entry, &teaser),
         feed: feed_title(name),
-        feed_href: Place::of(Of::Feed(entry.feed)).href(),
+        feed_href: ReadingList::of(ListScope::Feed(entry.feed)).href(),
         language: name.and_then(|name| name.language.clone()),
-        published: Moment::new(entry.published_at, now),
+        published: DisplayTime::new(entry.published_at, now),
         link: entry.link.as_deref().and_then(web_link),
         day: Some(day(entry.published_at, now)),
         teaser,
-        read: found.read,
-        starred: found.starred,
+        read: row.read,
+        starred: row.starred,
     }
 }

@@ -1,5 +1,5 @@
-//! What people do with entries: mark them read or unread, star them, and be done with all that
-//! was shown. Whatever came after a list was shown stays unread.
+//! Marks on entries: read, unread, star, and "mark all read" with its undo. Entries that arrive
+//! after a list was shown stay unread.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,50 +7,50 @@ use axum::response::{IntoResponse, Redirect, Response};
 use feed::{EntryId, Time};
 use store::{Store, StoreError};
 
-use super::{Place, asked};
+use super::{ReadingList, store_reading};
 use crate::Context;
 use crate::blocking::run_blocking;
 use crate::http::paths::local_target;
-use crate::page::failed;
-use crate::page::frame::Sent;
+use crate::page::frame::WriteForm;
+use crate::page::notice::store_error;
 
-/// More than any list shows.
+/// More entries than any list shows.
 const ENTRIES_MAX: usize = 1000;
 
-/// Says in an address that a list was just marked as read.
+/// The parameter of a list that was just marked read.
 pub const MARKED: &str = "marked";
 
-/// What one button of a list or an entry says.
+/// The action of a button on an entry.
 #[derive(Clone, Copy)]
-enum Wish {
+enum MarkAction {
     Read(bool),
     Star(bool),
-    /// Everything down to this one was read.
+    /// Marks every entry down to this one read.
     Above,
 }
 
-const WISHES: [(&str, Wish); 5] = [
-    ("read", Wish::Read(true)),
-    ("unread", Wish::Read(false)),
-    ("star", Wish::Star(true)),
-    ("unstar", Wish::Star(false)),
-    ("above", Wish::Above),
+const MARK_ACTIONS: [(&str, MarkAction); 5] = [
+    ("read", MarkAction::Read(true)),
+    ("unread", MarkAction::Read(false)),
+    ("star", MarkAction::Star(true)),
+    ("unstar", MarkAction::Star(false)),
+    ("above", MarkAction::Above),
 ];
 
-/// Marks single entries, and leads back to the list; the script is there already.
-pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
+/// Marks entries and redirects to the list. The script gets an empty answer.
+pub async fn mark(State(context): State<Context>, sent: WriteForm) -> Response {
     let (store, now) = (context.store.clone(), (context.now)());
     let account = sent.visitor.account();
-    let chosen = WISHES.iter().find_map(|(name, wish)| {
+    let chosen = MARK_ACTIONS.iter().find_map(|(name, action)| {
         let entry = sent.form.text(name).parse().ok()?;
-        Some((*wish, EntryId(entry)))
+        Some((*action, EntryId(entry)))
     });
     let listed = sent.form.all("entry").filter_map(|id| id.parse().ok()).map(EntryId);
     let listed: Vec<EntryId> = listed.take(ENTRIES_MAX).collect();
     let answer = run_blocking(move || match chosen {
-        Some((Wish::Read(read), entry)) => store.mark_read(account, &[entry], read),
-        Some((Wish::Star(on), entry)) => store.star(account, &[entry], on, now),
-        Some((Wish::Above, entry)) => {
+        Some((MarkAction::Read(read), entry)) => store.mark_read(account, &[entry], read),
+        Some((MarkAction::Star(on), entry)) => store.star(account, &[entry], on, now),
+        Some((MarkAction::Above, entry)) => {
             let last = listed.iter().position(|id| *id == entry);
             let above = last.map_or(&[][..], |last| &listed[..=last]);
             store.mark_read(account, above, true)
@@ -67,53 +67,53 @@ pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
             };
             Redirect::to(&to).into_response()
         }
-        Err(error) => failed(&context, sent.visitor, &error),
+        Err(error) => store_error(&context, sent.visitor, &error),
     }
 }
 
-/// Marks a whole list as read, as far as it was shown.
-pub async fn mark_all(State(context): State<Context>, sent: Sent) -> Response {
-    let place = Place::read(Some(sent.form.text("list")), false);
+/// Marks a list read, up to the newest entry that was there when it was shown.
+pub async fn mark_all(State(context): State<Context>, sent: WriteForm) -> Response {
+    let list = ReadingList::read(Some(sent.form.text("list")), false);
     let up_to = sent.form.text("shown_to").parse().ok().map(EntryId);
     let (store, account) = (context.store.clone(), sent.visitor.account());
-    let (asked_for, now) = (place.clone(), (context.now)());
-    let answer = run_blocking(move || all(&store, account, &asked_for, up_to, now)).await;
+    let (marked, now) = (list.clone(), (context.now)());
+    let answer = run_blocking(move || mark_list(&store, account, &marked, up_to, now)).await;
     match answer {
-        Ok(0) => Redirect::to(&place.href()).into_response(),
-        Ok(_) => Redirect::to(&marked_href(&place)).into_response(),
-        Err(error) => failed(&context, sent.visitor, &error),
+        Ok(0) => Redirect::to(&list.href()).into_response(),
+        Ok(_) => Redirect::to(&marked_href(&list)).into_response(),
+        Err(error) => store_error(&context, sent.visitor, &error),
     }
 }
 
-/// The list right after the act: it offers the undo.
-fn marked_href(place: &Place) -> String {
-    match place.query() {
+/// Returns the address of the list with the offer to undo.
+fn marked_href(list: &ReadingList) -> String {
+    match list.query() {
         query if query.is_empty() => format!("/?{MARKED}=1"),
         query => format!("/?{query}&{MARKED}=1"),
     }
 }
 
-/// Makes unread again what the last "mark all read" marked.
-pub async fn undo(State(context): State<Context>, sent: Sent) -> Response {
-    let place = Place::read(Some(sent.form.text("list")), false);
+/// Undoes the last "mark all read".
+pub async fn undo(State(context): State<Context>, sent: WriteForm) -> Response {
+    let list = ReadingList::read(Some(sent.form.text("list")), false);
     let (store, account, now) = (context.store.clone(), sent.visitor.account(), (context.now)());
     match run_blocking(move || store.undo_mark_list(account, now)).await {
-        // Where it is too late, the list shows what is unread.
-        Ok(_) => Redirect::to(&place.href()).into_response(),
-        Err(error) => failed(&context, sent.visitor, &error),
+        // If it is too late, the list shows that the entries stayed read.
+        Ok(_) => Redirect::to(&list.href()).into_response(),
+        Err(error) => store_error(&context, sent.visitor, &error),
     }
 }
 
-fn all(
+fn mark_list(
     store: &Store,
     account: store::AccountId,
-    place: &Place,
+    list: &ReadingList,
     up_to: Option<EntryId>,
     now: Time,
 ) -> Result<u64, StoreError> {
-    // Without a bound, what came meanwhile would be swept away unseen.
+    // Without a bound, entries that just arrived would be marked unseen.
     let Some(up_to) = up_to else { return Ok(0) };
-    match asked(store, account, place)? {
+    match store_reading(store, account, list)? {
         Some(reading) => store.mark_list_read(account, &reading.scope, up_to, now),
         None => Ok(0),
     }

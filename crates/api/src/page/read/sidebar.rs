@@ -1,6 +1,6 @@
-//! What else there is to read, beside the list: tags with their feeds folded under them, queries,
-//! and how much is unread in each. The feeds of a tag come with the page only where they are few
-//! or the tag is chosen; else when its fold is opened.
+//! The sidebar of the reading page: tags with their feeds and unread counts, and queries. The page
+//! holds the feeds of a tag only if there are few feeds or the tag is chosen. Otherwise the script
+//! loads them when the reader opens the tag.
 
 use std::collections::HashMap;
 
@@ -11,46 +11,49 @@ use feed::FeedId;
 use store::{AccountId, FeedListFilter, FeedOrder, Store, StoreError};
 use url::form_urlencoded;
 
-use super::{Of, Place};
+use super::{ListScope, ReadingList};
 use crate::blocking::run_blocking;
 use crate::page::frame::Visitor;
-use crate::page::{failed, shown};
+use crate::page::notice::{render, store_error};
 use crate::words::{count, plural};
 use crate::{Context, sanitise};
 
-/// More tags are found on the page of feeds.
+/// The page of feeds shows the other tags.
 const TAGS_MAX: usize = 60;
 const QUERIES_MAX: usize = 60;
-/// So many feeds over all folds come with the page: some 15 KB of the 100 that it may have.
+/// Up to this many feeds are part of the page: about 15 KB of the 100 KB that a page may have.
 const INLINE_MAX: u64 = 100;
-/// Feeds under one tag: more is quicker searched than read.
+/// Feeds under one tag. In a longer list people search.
 const FOLD_MAX: u32 = 500;
-/// Feeds of the chosen tag that come with the page.
+/// Feeds of the chosen tag that are part of the page.
 const CHOSEN_MAX: u32 = 100;
 
+/// The content of the sidebar.
 pub struct Sidebar {
-    /// How much is unread in all.
+    /// The number of all unread entries.
     pub unread: String,
-    pub tags: Vec<Tag>,
-    /// Said where there are tags that are not shown.
+    pub tags: Vec<SidebarTag>,
+    /// The number of tags that are not shown, in words.
     pub more: Option<String>,
-    pub queries: Vec<Choice>,
+    pub queries: Vec<SidebarQuery>,
 }
 
-pub struct Tag {
+/// A tag in the sidebar.
+pub struct SidebarTag {
     pub name: String,
     pub href: String,
     pub chosen: bool,
     pub unread: String,
     pub n_feeds: String,
-    /// The list of its feeds on a page of its own, and as a fold.
+    /// The addresses of the tag's feeds, as a page and as a part for the script.
     pub feeds_href: String,
     pub fold_href: String,
-    /// The fold where it comes with the page.
+    /// The HTML of the feeds, if it is part of the page.
     pub fold: Option<String>,
 }
 
-pub struct Choice {
+/// A query in the sidebar.
+pub struct SidebarQuery {
     pub name: String,
     pub href: String,
     pub chosen: bool,
@@ -58,7 +61,7 @@ pub struct Choice {
 
 #[derive(Template)]
 #[template(path = "fold.html")]
-struct Fold {
+struct TagFold {
     feeds: Vec<FoldedFeed>,
     more: Option<String>,
     feeds_href: String,
@@ -71,7 +74,11 @@ struct FoldedFeed {
     unread: String,
 }
 
-pub fn sidebar(store: &Store, account: AccountId, place: &Place) -> Result<Sidebar, StoreError> {
+pub fn sidebar(
+    store: &Store,
+    account: AccountId,
+    list: &ReadingList,
+) -> Result<Sidebar, StoreError> {
     let unread = store.unread_by_feed(account)?;
     let mut rows = store.tag_feeds(&unread)?;
     rows.retain(|row| !row.tag.starts_with(store::QUERY_TAG));
@@ -80,13 +87,14 @@ pub fn sidebar(store: &Store, account: AccountId, place: &Place) -> Result<Sideb
     rows.truncate(TAGS_MAX);
     let mut tags = Vec::with_capacity(rows.len());
     for row in rows {
-        let chosen = place.of == Of::Tag(row.tag.clone());
+        let chosen = list.scope == ListScope::Tag(row.tag.clone());
         let limit = if n_all <= INLINE_MAX { Some(FOLD_MAX) } else { chosen.then_some(CHOSEN_MAX) };
-        let fold = limit.map(|limit| folded(store, &row.tag, &unread, place, limit)).transpose()?;
-        tags.push(Tag {
-            href: Place::of(Of::Tag(row.tag.clone())).href(),
+        let fold =
+            limit.map(|limit| tag_fold(store, &row.tag, &unread, list, limit)).transpose()?;
+        tags.push(SidebarTag {
+            href: ReadingList::of(ListScope::Tag(row.tag.clone())).href(),
             chosen,
-            unread: some(row.unread),
+            unread: nonzero(row.unread),
             n_feeds: plural(row.n_feeds, "feed", "feeds"),
             feeds_href: feeds_href(&row.tag),
             fold_href: with_tag("/fold", &row.tag),
@@ -96,8 +104,8 @@ pub fn sidebar(store: &Store, account: AccountId, place: &Place) -> Result<Sideb
     }
     let queries = store.queries()?.into_iter().map(|row| row.name).take(QUERIES_MAX);
     let queries = queries.map(|name| {
-        let of = Of::Query(name.clone());
-        Choice { name, chosen: place.of == of, href: Place::of(of).href() }
+        let of = ListScope::Query(name.clone());
+        SidebarQuery { name, chosen: list.scope == of, href: ReadingList::of(of).href() }
     });
     Ok(Sidebar {
         unread: count(store.read_marks(account)?.n_unread()),
@@ -108,32 +116,32 @@ pub fn sidebar(store: &Store, account: AccountId, place: &Place) -> Result<Sideb
     })
 }
 
-/// The feeds of a tag, for a fold that is opened.
+/// Answers the script with the feeds of a tag.
 pub async fn fold(
     State(context): State<Context>,
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {
     let (store, account) = (context.store.clone(), visitor.account());
-    let place = Place::read(query.as_deref(), false);
-    let tag = if let Of::Tag(tag) = &place.of { tag.clone() } else { String::new() };
+    let list = ReadingList::read(query.as_deref(), false);
+    let tag = if let ListScope::Tag(tag) = &list.scope { tag.clone() } else { String::new() };
     let found = run_blocking(move || {
         let unread = store.unread_by_feed(account)?;
-        folded(&store, &tag, &unread, &place, FOLD_MAX)
+        tag_fold(&store, &tag, &unread, &list, FOLD_MAX)
     });
     match found.await {
-        Ok(fold) => shown(&fold),
-        Err(error) => failed(&context, visitor, &error),
+        Ok(fold) => render(&fold),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }
 
-fn folded(
+fn tag_fold(
     store: &Store,
     tag: &str,
     unread: &HashMap<FeedId, u64>,
-    place: &Place,
+    list: &ReadingList,
     limit: u32,
-) -> Result<Fold, StoreError> {
+) -> Result<TagFold, StoreError> {
     let page = store.feed_list(&FeedListFilter {
         text: String::new(),
         tag: Some(tag.to_owned()),
@@ -147,17 +155,17 @@ fn folded(
         let title = row.shown_title().map(sanitise::text).filter(|t| !t.trim().is_empty());
         FoldedFeed {
             name: title.unwrap_or_else(|| row.location.url.masked()),
-            href: Place::of(Of::Feed(row.id)).href(),
-            chosen: place.of == Of::Feed(row.id),
-            unread: some(unread.get(&row.id).copied().unwrap_or(0)),
+            href: ReadingList::of(ListScope::Feed(row.id)).href(),
+            chosen: list.scope == ListScope::Feed(row.id),
+            unread: nonzero(unread.get(&row.id).copied().unwrap_or(0)),
         }
     });
     let more = page.after.is_some().then(|| "All feeds of this tag".to_owned());
-    Ok(Fold { feeds: feeds.collect(), more, feeds_href: feeds_href(tag) })
+    Ok(TagFold { feeds: feeds.collect(), more, feeds_href: feeds_href(tag) })
 }
 
-/// A count that says nothing where there is nothing.
-fn some(n: u64) -> String {
+/// Writes a count; empty for zero.
+fn nonzero(n: u64) -> String {
     if n == 0 { String::new() } else { count(n) }
 }
 

@@ -11,7 +11,7 @@ use store::{EntryFilter, EntryRow, FeedRow, Store};
 
 use super::{CheckedStatements, StatementFault, checked};
 use crate::Context;
-use crate::search::seen;
+use crate::search::query_entry;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
 use crate::v1::schema::{answer, request};
@@ -134,7 +134,7 @@ fn tried(
         // Entries of a feed that was removed meanwhile are skipped.
         let feed = feeds.entry(entry.feed).or_insert_with(|| store.feed(entry.feed).ok());
         if let Some(feed) = feed {
-            trial.run(&seen(entry, feed));
+            trial.run(&query_entry(entry, feed));
         }
     }
     let mut queries = Vec::new();

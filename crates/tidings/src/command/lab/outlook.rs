@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use api::what_if::{Outlook, Rule};
+use api::what_if::{ReplayResult, RuleResult};
 use engine::BudgetRule;
 use lab::budget::{BudgetSetting, PollAllowance, spend};
 use lab::{Alternative, Setting, World};
@@ -26,7 +26,7 @@ pub fn outlook(
     store: &Store,
     config: &Config,
     told: &dyn Fn(usize, usize),
-) -> Result<Outlook, String> {
+) -> Result<ReplayResult, String> {
     let n_steps = FACTORS.len() + 1;
     told(0, n_steps);
     let own = history::read(store).map_err(|e| e.to_string())?;
@@ -43,7 +43,7 @@ pub fn outlook(
     told(n_steps, n_steps);
     let current = rule(&answer.current, days, true);
     let others = answer.others.iter().map(|other| rule(other, days, false));
-    Ok(Outlook {
+    Ok(ReplayResult {
         made_at: String::new(),
         from: setting.phases.test_start().to_string(),
         to: setting.phases.end().to_string(),
@@ -54,7 +54,7 @@ pub fn outlook(
     })
 }
 
-fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool) -> Rule {
+fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool) -> RuleResult {
     let polls = (per_day.round() as usize).max(1);
     let setting = BudgetSetting {
         phases: setting.phases,
@@ -64,7 +64,7 @@ fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool
         true_counts: false,
     };
     let spent = spend(world, BudgetRule::STRATEGY.into(), &setting);
-    Rule {
+    RuleResult {
         name: spent.spender.to_string(),
         budget: format!("{polls}/1d"),
         polls_per_day: spent.polls as f64 / days,
@@ -75,8 +75,8 @@ fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool
     }
 }
 
-fn rule(alternative: &Alternative, days: f64, current: bool) -> Rule {
-    Rule {
+fn rule(alternative: &Alternative, days: f64, current: bool) -> RuleResult {
+    RuleResult {
         name: alternative.name.clone(),
         budget: String::new(),
         polls_per_day: alternative.polls as f64 / days,

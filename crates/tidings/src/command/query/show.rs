@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use api::plural;
-use api::search::seen;
+use api::search::query_entry;
 use engine::shown_receiver;
 use feed::FeedId;
 use query::{Access, Matcher, Scratch, States};
@@ -85,7 +85,7 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
     let mut feeds = FeedLookup::default();
     for entry in store.recent_entries(None, &EntryFilter { feed: None, limit: SAMPLE })? {
         if let Some(feed) = feeds.of(store, entry.feed) {
-            matcher.matches(&seen(&entry, feed), &mut states, &mut scratch);
+            matcher.matches(&query_entry(&entry, feed), &mut states, &mut scratch);
         }
     }
     let n_queries = matcher.len();

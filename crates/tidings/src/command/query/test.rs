@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use api::search::seen;
+use api::search::query_entry;
 use query::{Statement, Trial, TrialResult};
 use serde_json::json;
 use store::{EntryFilter, Store};
@@ -39,7 +39,7 @@ pub fn run(
         after = last.id;
         for entry in batch.iter().filter(|entry| entry.seen_at >= since) {
             if let Some(feed) = feeds.of(&store, entry.feed) {
-                trial.run(&seen(entry, feed));
+                trial.run(&query_entry(entry, feed));
             }
         }
     }

@@ -1,20 +1,15 @@
-//! What polling a feed costs and brings: bytes, unanswered questions, suspected misses, delay.
+//! The cost and the result of polling a feed: bytes, unchanged polls, suspected misses, delay.
 
 use std::time::Duration;
 
 use feed::Time;
 use store::PollDay;
 
+use crate::page::parts::key_figure::KeyFigure;
 use crate::words::{bytes, count, span};
 
-pub struct Sum {
-    pub name: &'static str,
-    pub value: String,
-    pub note: String,
-}
-
-/// Over all days that are kept, and over the newest entries.
-pub fn sums(days: &[PollDay], times: &[(Time, Time)], added_at: Time) -> Vec<Sum> {
+/// Returns the figures over all stored days. The delay is that of the newest entries.
+pub fn cost_figures(days: &[PollDay], times: &[(Time, Time)], added_at: Time) -> Vec<KeyFigure> {
     let total = |of: fn(&PollDay) -> u64| days.iter().map(of).sum::<u64>();
     let (polls, unchanged) = (total(|d| d.polls), total(|d| d.unchanged));
     let (misses, sent) = (total(|d| d.misses), total(|d| d.bytes));
@@ -25,15 +20,15 @@ pub fn sums(days: &[PollDay], times: &[(Time, Time)], added_at: Time) -> Vec<Sum
     let note = |text: &str| text.to_owned();
     let per_poll = sent.checked_div(polls).map(|n| format!("{} per poll", bytes(n)));
     vec![
-        Sum { name: "Polls", value: count(polls), note: String::new() },
-        Sum {
+        KeyFigure { name: "Polls", value: count(polls), note: String::new() },
+        KeyFigure {
             name: "Unchanged (304)",
             value: share(unchanged),
             note: note("polls without a download"),
         },
-        Sum { name: "Failed", value: share(total(|d| d.failed)), note: String::new() },
-        Sum { name: "Received", value: bytes(sent), note: per_poll.unwrap_or_default() },
-        Sum {
+        KeyFigure { name: "Failed", value: share(total(|d| d.failed)), note: String::new() },
+        KeyFigure { name: "Received", value: bytes(sent), note: per_poll.unwrap_or_default() },
+        KeyFigure {
             name: "Suspected misses",
             value: count(misses),
             note: match misses {
@@ -41,7 +36,7 @@ pub fn sums(days: &[PollDay], times: &[(Time, Time)], added_at: Time) -> Vec<Sum
                 _ => note("polls where no known entry was left"),
             },
         },
-        Sum {
+        KeyFigure {
             name: "Delay",
             value: median_delay(times, added_at).map_or_else(|| "–".to_owned(), span),
             note: note("median of the newest entries"),
@@ -49,8 +44,8 @@ pub fn sums(days: &[PollDay], times: &[(Time, Time)], added_at: Time) -> Vec<Sum
     ]
 }
 
-/// The median, because an entry that was dated back would lead a mean. What was there before the
-/// feed was added is late by no fault of a poll.
+/// Returns the median delay, because one backdated entry would distort a mean. Entries from before
+/// the feed was added do not count: polling could not see them earlier.
 fn median_delay(times: &[(Time, Time)], added_at: Time) -> Option<Duration> {
     let mut delays: Vec<Duration> = times
         .iter()
@@ -76,15 +71,15 @@ mod tests {
             misses: 0,
             bytes: 2000,
         };
-        let shown = sums(&[day(6, 3), day(2, 1)], &[], Time::from_secs(0));
+        let shown = cost_figures(&[day(6, 3), day(2, 1)], &[], Time::from_secs(0));
         assert_eq!(shown[1].value, "50 %");
         assert_eq!(shown[2].value, "25 %");
         assert_eq!(shown[3].note, "500 B per poll");
-        assert_eq!(sums(&[], &[], Time::from_secs(0))[1].value, "–");
+        assert_eq!(cost_figures(&[], &[], Time::from_secs(0))[1].value, "–");
     }
 
     #[test]
-    fn one_entry_dated_back_does_not_lead_the_delay() {
+    fn one_backdated_entry_does_not_distort_the_delay() {
         let at = Time::from_secs;
         let times = [(at(90), at(100)), (at(0), at(100)), (at(80), at(100)), (at(200), at(100))];
         assert_eq!(median_delay(&times, at(0)), Some(Duration::from_secs(20)));

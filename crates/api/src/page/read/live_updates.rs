@@ -1,6 +1,5 @@
-//! Tells an open list of new entries: how many came since it was shown, and how many are unread
-//! in all. Server-Sent Events for the script; a page without scripts shows what is new when it is
-//! loaded again.
+//! Live updates of an open list, as server-sent events for the script: the number of new entries
+//! since the list was shown, and the number of all unread entries.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,37 +15,37 @@ use serde_json::json;
 use store::{ReadingFilter, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{Place, asked};
+use super::{ReadingList, store_reading};
 use crate::auth::{self, Person};
 use crate::blocking::run_blocking;
 use crate::page::params;
 use crate::words::count;
 use crate::{Context, page::Visitor};
 
-/// How often an open list looks for new entries. People do not need it sooner.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// So many looks go by until it is asked whether the reader is still let in: some ten seconds.
-const LOOKS_UNASKED: u32 = 10;
-/// A silent stream says something this often, so that no proxy closes it.
+/// The interval between two checks for new entries.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// The login is verified again after this many checks, which is about 10 s.
+const CHECKS_PER_LOGIN_CHECK: u32 = 10;
+/// A silent stream sends a comment this often, so that proxies keep it open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// More new entries are not counted: the page says "99+".
+/// Beyond this the page says "99+".
 const COUNTED_MAX: u32 = 100;
 
-/// A list that is open somewhere.
-struct Watching {
+/// A list that is open in a browser.
+struct OpenList {
     context: Context,
     person: Person,
     headers: HeaderMap,
-    place: Place,
-    /// The last entry that the list could show.
+    entries: ReadingList,
+    /// The newest entry when the list was shown.
     since: EntryId,
-    looks: u32,
-    /// The last entry that there was, and how much was unread, at the last look.
-    seen: (EntryId, u64),
-    _place_taken: OwnedSemaphorePermit,
+    n_checks: u32,
+    /// The newest entry and the unread count at the last check.
+    last: (EntryId, u64),
+    _permit: OwnedSemaphorePermit,
 }
 
-pub async fn news(
+pub async fn live_updates(
     State(context): State<Context>,
     visitor: Visitor,
     headers: HeaderMap,
@@ -58,59 +57,59 @@ pub async fn news(
     let Some(since) = params::number(query.as_deref(), "since") else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    let Ok(taken) = Arc::clone(&context.streams).try_acquire_owned() else {
+    let Ok(permit) = Arc::clone(&context.streams).try_acquire_owned() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let watching = Watching {
+    let list = OpenList {
         context,
         person,
         headers,
-        place: Place::read(query.as_deref(), false),
+        entries: ReadingList::read(query.as_deref(), false),
         since: EntryId(since.into()),
-        looks: 0,
-        // Differs from what there is, so that the first look says how things stand.
-        seen: (EntryId(-1), u64::MAX),
-        _place_taken: taken,
+        n_checks: 0,
+        // Differs from every real state, so that the first check sends an event.
+        last: (EntryId(-1), u64::MAX),
+        _permit: permit,
     };
-    let events = Sse::new(events(watching));
+    let events = Sse::new(events(list));
     events.keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }
 
-fn events(watching: Watching) -> impl Stream<Item = Result<Event, Infallible>> {
-    stream::unfold(watching, |mut watching| async move {
+fn events(list: OpenList) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(list, |mut list| async move {
         loop {
-            if watching.looks > 0 {
-                tokio::time::sleep(LOOK_EVERY).await;
+            if list.n_checks > 0 {
+                tokio::time::sleep(CHECK_EVERY).await;
             }
-            watching.looks = watching.looks.wrapping_add(1);
-            if watching.looks.is_multiple_of(LOOKS_UNASKED) {
+            list.n_checks = list.n_checks.wrapping_add(1);
+            if list.n_checks.is_multiple_of(CHECKS_PER_LOGIN_CHECK) {
                 let still =
-                    auth::is_still_allowed(&watching.context, &watching.headers, &watching.person)
-                        .await;
+                    auth::is_still_allowed(&list.context, &list.headers, &list.person).await;
                 if !still.unwrap_or(false) {
                     return None;
                 }
             }
-            let (event, watched) = run_blocking(move || watching.look()).await.ok()?;
-            watching = watched;
+            let (event, checked) = run_blocking(move || list.check()).await.ok()?;
+            list = checked;
             if let Some(event) = event {
-                return Some((Ok(event), watching));
+                return Some((Ok(event), list));
             }
         }
     })
 }
 
-impl Watching {
-    /// What changed since the last look; nothing is counted while nothing was recorded or read.
-    fn look(mut self) -> Result<(Option<Event>, Watching), StoreError> {
+impl OpenList {
+    /// Returns an event if something changed since the last check. Without a change it counts
+    /// nothing.
+    fn check(mut self) -> Result<(Option<Event>, OpenList), StoreError> {
         let store = &self.context.store;
         let unread = store.read_marks(self.person.account)?.n_unread();
-        let seen = (store.last_entry_id()?, unread);
-        if seen == self.seen {
+        let state = (store.last_entry_id()?, unread);
+        if state == self.last {
             return Ok((None, self));
         }
-        let new = match asked(store, self.person.account, &self.place)? {
-            // A list of read or starred entries has news too: whatever its scope gets.
+        let new = match store_reading(store, self.person.account, &self.entries)? {
+            // Every new entry of the scope counts, whatever the filter of the list.
             Some(reading) => store.reading_places(&ReadingFilter {
                 read: None,
                 starred: None,
@@ -128,7 +127,7 @@ impl Watching {
             n if n < COUNTED_MAX as usize => format!("{n} new entries"),
             _ => format!("{}+ new entries", COUNTED_MAX - 1),
         };
-        self.seen = seen;
+        self.last = state;
         let data = json!({"new": words, "unread": count(unread)}).to_string();
         Ok((Some(Event::default().data(data)), self))
     }

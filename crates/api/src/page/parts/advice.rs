@@ -1,9 +1,9 @@
-//! What a failing poll means for the person who reads the page, and what to do about it. The
-//! error's own words are shown beside it; nothing is decided here.
+//! Advice for a person whose feed fails: the meaning of the error and what to do. Pages show it
+//! after the error message.
 
 use feed::{Outcome, Trouble};
 
-/// One sentence of advice for a feed whose last poll ended so. `None` where nothing is wrong.
+/// Returns advice for a feed by the result of its last poll. `None` if nothing is wrong.
 pub fn advice(
     outcome: Option<Outcome>,
     status: Option<u16>,
@@ -46,7 +46,7 @@ pub fn advice(
     }
 }
 
-/// There was no answer: the kind of trouble says on which step.
+/// Returns advice for a poll without an HTTP answer, by the step that failed.
 fn without_answer(trouble: Option<Trouble>) -> &'static str {
     match trouble {
         Some(Trouble::Tls) => {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_trouble_gets_advice_and_success_gets_none() {
+    fn every_failure_gets_advice_and_success_gets_none() {
         for outcome in [Outcome::Gone, Outcome::Refused, Outcome::Failed, Outcome::Damaged] {
             for status in [None, Some(200), Some(304), Some(401), Some(404), Some(503), Some(599)] {
                 assert!(advice(Some(outcome), status, None).is_some(), "{outcome} {status:?}");

@@ -1,5 +1,5 @@
-//! Figures as bars: when a feed publishes, by hour and by weekday, and how late entries were seen
-//! day by day. Claims of the publishers, in UTC; nothing is decided here.
+//! Bar charts: entries by hour and by weekday, and the mean delay of each day. The times are the
+//! publishers' claims. The output is geometry for an SVG.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::words::{plural, span, strftime};
 use crate::zone::Zone;
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-/// The drawing's height above its labels.
+/// The height of the chart above its labels.
 const HEIGHT: f64 = 90.0;
 const WIDTH: f64 = 360.0;
-/// Fewer entries show no rhythm, only chance.
+/// Fewer entries show chance and not a pattern.
 const ENTRIES_MIN: usize = 5;
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Bars beside each other.
+/// A bar chart.
 pub struct Bars {
     pub title: &'static str,
     pub summary: String,
@@ -30,12 +30,12 @@ pub struct Bar {
     pub width: String,
     pub height: String,
     pub label: String,
-    /// Where the label stands; not every bar has one.
+    /// The position of the label, which may be empty.
     pub label_x: String,
     pub hint: String,
 }
 
-/// By hour and by weekday; nothing where too little was seen.
+/// Draws entries by hour and by weekday. Returns nothing for fewer than [`ENTRIES_MIN`] entries.
 pub fn rhythm(published: &[Time], zone: Zone) -> Vec<Bars> {
     if published.len() < ENTRIES_MIN {
         return Vec::new();
@@ -45,29 +45,29 @@ pub fn rhythm(published: &[Time], zone: Zone) -> Vec<Bars> {
         let hour = (at.secs() + zone.ahead(*at)).div_euclid(3600);
         let day = hour.div_euclid(24);
         hours[usize::try_from(hour.rem_euclid(24)).unwrap_or(0)] += 1;
-        // The first of January 1970 was a Thursday.
+        // 1 January 1970 was a Thursday.
         days[usize::try_from((day + 3).rem_euclid(7)).unwrap_or(0)] += 1;
     }
     let hour_label = |n: usize| if n.is_multiple_of(6) { format!("{n}") } else { String::new() };
     let hour_name = |n: usize| format!("{n}:00 to {}:00", n + 1);
     let day_name = |n: usize| DAYS[n].to_owned();
-    let said = |n| plural(n, "entry", "entries");
-    let total = said(published.len() as u64);
+    let entries = |n| plural(n, "entry", "entries");
+    let total = entries(published.len() as u64);
     vec![
-        bars("Entries by hour of the day", &total, &hours, hour_label, hour_name, said),
-        bars("Entries by day of the week", &total, &days, day_name, day_name, said),
+        bars("Entries by hour of the day", &total, &hours, hour_label, hour_name, entries),
+        bars("Entries by day of the week", &total, &days, day_name, day_name, entries),
     ]
 }
 
-/// The mean delay of each day; nothing where no entry tells.
+/// Draws the mean delay of each day. Returns nothing if no day has one.
 pub fn delays(days: &[DelayDay]) -> Option<Bars> {
     let seconds: Vec<u64> = days.iter().map(|day| day.mean.map_or(0, |d| d.as_secs())).collect();
     let name =
         |n: usize| days.get(n).map_or_else(String::new, |d| strftime(d.day + DAY, "%a", Zone::UTC));
-    let said =
+    let delay =
         |secs| if secs == 0 { "unknown".to_owned() } else { span(Duration::from_secs(secs)) };
     let total = format!("the last {} days", days.len());
-    let drawn = bars("Average delay by day", &total, &seconds, name, name, said);
+    let drawn = bars("Average delay by day", &total, &seconds, name, name, delay);
     days.iter().any(|day| day.mean.is_some()).then_some(drawn)
 }
 
@@ -77,12 +77,12 @@ fn bars(
     counts: &[u64],
     label: impl Fn(usize) -> String,
     name: impl Fn(usize) -> String,
-    said: impl Fn(u64) -> String,
+    value: impl Fn(u64) -> String,
 ) -> Bars {
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     let step = WIDTH / counts.len() as f64;
     let bar = |(n, count): (usize, &u64)| {
-        // A bar for nothing is a line, so that the axis is seen.
+        // An empty bar is one unit high, so that the axis stays visible.
         let height = (HEIGHT * *count as f64 / most as f64).max(1.0);
         Bar {
             x: format!("{:.1}", step * n as f64 + step * 0.12),
@@ -91,13 +91,13 @@ fn bars(
             height: format!("{height:.1}"),
             label: label(n),
             label_x: format!("{:.1}", step * (n as f64 + 0.5)),
-            hint: format!("{}: {}", name(n), said(*count)),
+            hint: format!("{}: {}", name(n), value(*count)),
         }
     };
     let peak = counts.iter().position(|count| *count == most).map(&name).unwrap_or_default();
     Bars {
         title,
-        summary: format!("{total}; most: {} ({peak})", said(most)),
+        summary: format!("{total}; most: {} ({peak})", value(most)),
         bars: counts.iter().enumerate().map(bar).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! Subscription lists (OPML): brought from another reader as a file or pasted, and taken away.
+//! Import and export of subscription lists (OPML). The list comes as a file or as pasted text.
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
@@ -10,27 +10,28 @@ use store::{FeedFilter, TokenScope};
 
 use crate::Context;
 use crate::blocking::run_blocking;
-use crate::page::frame::{Frame, Ordered, Section, Visitor};
-use crate::page::{act, failed, notice, params, shown};
+use crate::page::frame::{AdminForm, Frame, NavSection, Visitor};
+use crate::page::notice::{notice, render, run_command, store_error};
+use crate::page::params;
 use crate::words::plural;
 
-/// What was skipped is named up to here; the rest is counted.
+/// Skipped outlines that the page names. It counts the rest.
 const NAMED_MAX: usize = 50;
 
 #[derive(Template)]
 #[template(path = "imported.html")]
-struct Imported {
+struct ImportedPage {
     frame: Frame,
     added: String,
-    /// How many were there before, in words; empty where none was.
+    /// The number of feeds that existed before, in words; empty for none.
     known: String,
     skipped: Vec<String>,
     more: usize,
 }
 
-/// Takes in a list. Nothing is polled here: that is the engine's, at its own pace.
-pub async fn import(State(context): State<Context>, ordered: Ordered) -> Response {
-    let Ordered(visitor, form) = ordered;
+/// Imports a list. The engine polls the new feeds later, at its own pace.
+pub async fn import(State(context): State<Context>, sent: AdminForm) -> Response {
+    let AdminForm(visitor, form) = sent;
     let list = match parse::opml::read(form.bytes("file")) {
         Ok(list) => list,
         Err(error) => {
@@ -47,7 +48,7 @@ pub async fn import(State(context): State<Context>, ordered: Ordered) -> Respons
     let feeds = feeds
         .map(|o| ImportedFeed { url: o.url, title: o.title, site: o.site, tags: o.tags })
         .collect();
-    match act(&context, &visitor, Command::Import { feeds }).await {
+    match run_command(&context, &visitor, Command::Import { feeds }).await {
         Ok(CommandResult::Imported { added, known, refused }) => {
             skipped.extend(refused);
             let more = skipped.len().saturating_sub(NAMED_MAX);
@@ -57,15 +58,15 @@ pub async fn import(State(context): State<Context>, ordered: Ordered) -> Respons
                 0 => String::new(),
                 n => plural(n, "feed was", "feeds were"),
             };
-            let frame = Frame::new(&context, visitor, Some(Section::Feeds));
-            shown(&Imported { frame, added, known, skipped, more })
+            let frame = Frame::new(&context, visitor, Some(NavSection::Feeds));
+            render(&ImportedPage { frame, added, known, skipped, more })
         }
         Ok(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         Err(refused) => refused,
     }
 }
 
-/// All feeds as a list; with `?secrets=1` addresses keep the passwords that are in them.
+/// Exports all feeds. With `?secrets=1` the addresses keep their passwords.
 pub async fn export(
     State(context): State<Context>,
     visitor: Visitor,
@@ -94,6 +95,6 @@ pub async fn export(
             let text = parse::opml::write("Tidings subscriptions", &outlines);
             ([kind, name], text).into_response()
         }
-        Err(error) => failed(&context, visitor, &error),
+        Err(error) => store_error(&context, visitor, &error),
     }
 }

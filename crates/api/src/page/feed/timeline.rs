@@ -1,59 +1,59 @@
-//! One feed's polls and entries laid along a line of time, as figures for an SVG. Pure geometry:
-//! it knows no HTML and asks the store nothing.
+//! The timeline of one feed: positions of its polls and entries for an SVG. Pure geometry, without
+//! HTML and without reads of the store.
 
 use std::time::Duration;
 
 use feed::{Outcome, Time};
 use polling::model::Model;
 
-use crate::waiting;
-use crate::words::{Now, ahead, plural, span, strftime};
+use super::waiting;
+use crate::words::{LocalNow, ahead, plural, span, strftime};
 use crate::zone::Zone;
 
-/// Units of the drawing; the template's view box is as wide.
+/// The width of the drawing in units. The view box of the template has the same width.
 pub const WIDTH: f64 = 1000.0;
-/// Where the line of polls stands, and how high the area over it may grow.
+/// The height of the line of polls, and of the area above it.
 const BASE_Y: f64 = 140.0;
 const WAITING_HEIGHT: f64 = 44.0;
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = 24.0;
 
-/// More ticks than this run into each other at 1,000 units.
+/// More ticks would overlap at 1,000 units.
 pub const POLLS_MAX: usize = 120;
-/// Dots likewise; the newest are drawn.
+/// More dots would overlap. The newest are drawn.
 pub const ENTRIES_MAX: usize = 200;
 
-/// What lies ahead takes at most this share of what lies behind, so that a feed that rests until
-/// tomorrow still shows its last polls.
+/// The future takes at most this share of the past, so that a feed with a distant next poll still
+/// shows its last polls.
 const AHEAD_SHARE: f64 = 0.3;
 
-/// One poll, as the line needs it.
+/// A poll on the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Poll {
+pub struct TimelinePoll {
     pub at: Time,
     pub outcome: Outcome,
     pub n_new: u32,
 }
 
-/// One entry: when it claims to be published (as repaired) and when it was seen.
+/// An entry on the timeline: its repaired date of publication, and the time of our fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct TimelineEntry {
     pub published_at: Time,
     pub seen_at: Time,
 }
 
-/// Everything drawn, in units of the drawing.
+/// All shapes of the timeline, in units of the drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
     pub ticks: Vec<Tick>,
     pub dots: Vec<Dot>,
-    pub labels: Vec<Label>,
-    /// Radius of the dots: smaller where they are many.
+    pub labels: Vec<AxisLabel>,
+    /// Radius of the dots, smaller if there are many.
     pub dot_r: &'static str,
     pub now_x: String,
-    pub next: Option<Next>,
-    pub waiting: Option<Waiting>,
-    /// For those who cannot see it.
+    pub next: Option<NextPollMark>,
+    pub waiting: Option<ExpectedWait>,
+    /// The content in words, for screen readers.
     pub summary: String,
 }
 
@@ -67,14 +67,14 @@ pub struct Tick {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dot {
-    /// `None` where it was published before the line begins.
+    /// `None`: published before the start of the timeline.
     pub published_x: Option<String>,
     pub seen_x: String,
     pub hint: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Label {
+pub struct AxisLabel {
     pub x: String,
     pub text: String,
     /// A new day begins here.
@@ -83,7 +83,7 @@ pub struct Label {
 
 /// The waiting that a model expects between polls.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct ExpectedWait {
     /// The outline of the area, as an SVG path.
     pub path: String,
     /// Its highest point, in words.
@@ -91,28 +91,28 @@ pub struct Waiting {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Next {
+pub struct NextPollMark {
     pub x: String,
     pub hint: String,
-    /// It lies beyond the right end.
+    /// The poll is beyond the right end.
     pub beyond: bool,
 }
 
-/// Lays out polls (newest first) and entries. `None` where there is no poll yet.
+/// Places polls (newest first) and entries. `None` if there is no poll yet.
 pub fn timeline(
-    polls: &[Poll],
-    entries: &[Seen],
+    polls: &[TimelinePoll],
+    entries: &[TimelineEntry],
     next_at: Option<Time>,
-    now: impl Into<Now>,
+    now: impl Into<LocalNow>,
     model: Option<&Model>,
 ) -> Option<Timeline> {
-    let Now { at: now, zone } = now.into();
+    let LocalNow { at: now, zone } = now.into();
     let polls = &polls[..polls.len().min(POLLS_MAX)];
-    let scale = Scale::over(polls.last()?.at, now, next_at);
+    let scale = TimeScale::over(polls.last()?.at, now, next_at);
     let ticks = polls.iter().rev().map(|poll| tick(poll, &scale)).collect();
     let within = entries.iter().filter(|e| e.seen_at >= scale.from).take(ENTRIES_MAX);
     let dots: Vec<Dot> = within.map(|entry| dot(entry, &scale)).collect();
-    let next = next_at.map(|at| Next {
+    let next = next_at.map(|at| NextPollMark {
         x: units(scale.x(at.min(scale.to))),
         hint: format!("next poll {}, {at}", ahead(at, now)),
         beyond: at > scale.to,
@@ -124,19 +124,24 @@ pub fn timeline(
     Some(Timeline { ticks, dots, labels: scale.labels(zone), dot_r, now_x, next, waiting, summary })
 }
 
-/// The area over the line of polls: it falls to nothing at each poll that answered.
-fn waiting(model: &Model, polls: &[Poll], next_at: Option<Time>, scale: &Scale) -> Option<Waiting> {
+/// Draws the area above the line of polls. It falls to zero at each successful poll.
+fn waiting(
+    model: &Model,
+    polls: &[TimelinePoll],
+    next_at: Option<Time>,
+    scale: &TimeScale,
+) -> Option<ExpectedWait> {
     let answered = polls.iter().rev().filter(|p| p.outcome.is_success()).map(|p| p.at);
-    let mut looks: Vec<Time> = answered.collect();
-    looks.push(next_at?.min(scale.to));
-    let stretch = |pair: &[Time]| waiting::curve(model, pair[0], pair[1]);
-    let stretches: Vec<Vec<(Time, f64)>> = looks.windows(2).map(stretch).collect();
-    let most = stretches.iter().flatten().map(|(_, waited)| *waited).fold(0.0, f64::max);
+    let mut polled_at: Vec<Time> = answered.collect();
+    polled_at.push(next_at?.min(scale.to));
+    let curve = |pair: &[Time]| waiting::curve(model, pair[0], pair[1]);
+    let curves: Vec<Vec<(Time, f64)>> = polled_at.windows(2).map(curve).collect();
+    let most = curves.iter().flatten().map(|(_, waited)| *waited).fold(0.0, f64::max);
     if most < 1.0 {
         return None;
     }
     let mut path = String::new();
-    for points in stretches.iter().filter(|points| !points.is_empty()) {
+    for points in curves.iter().filter(|points| !points.is_empty()) {
         let point = |(at, waited): &(Time, f64)| {
             let y = BASE_Y - WAITING_HEIGHT * waited / most;
             format!("{} {}", units(scale.x(*at)), units(y))
@@ -145,10 +150,10 @@ fn waiting(model: &Model, polls: &[Poll], next_at: Option<Time>, scale: &Scale) 
         path += &format!("M{}V{}H{}Z", line.join("L"), units(BASE_Y), units(scale.x(points[0].0)));
     }
     let most = format!("at most {} in total", span(Duration::from_secs_f64(most)));
-    Some(Waiting { path, most })
+    Some(ExpectedWait { path, most })
 }
 
-/// The class of a poll in the stylesheet.
+/// Returns the class of a poll in the stylesheet.
 pub const fn class(outcome: Outcome, n_new: u32) -> &'static str {
     match outcome {
         Outcome::Seen if n_new > 0 => "news",
@@ -159,7 +164,7 @@ pub const fn class(outcome: Outcome, n_new: u32) -> &'static str {
     }
 }
 
-fn tick(poll: &Poll, scale: &Scale) -> Tick {
+fn tick(poll: &TimelinePoll, scale: &TimeScale) -> Tick {
     let what = match class(poll.outcome, poll.n_new) {
         "news" => format!("{} new", poll.n_new),
         "unchanged" => "nothing new".to_owned(),
@@ -172,7 +177,7 @@ fn tick(poll: &Poll, scale: &Scale) -> Tick {
     }
 }
 
-fn dot(entry: &Seen, scale: &Scale) -> Dot {
+fn dot(entry: &TimelineEntry, scale: &TimeScale) -> Dot {
     let delay = span(entry.seen_at.since(entry.published_at));
     Dot {
         published_x: (entry.published_at >= scale.from)
@@ -182,7 +187,7 @@ fn dot(entry: &Seen, scale: &Scale) -> Dot {
     }
 }
 
-fn summary(polls: &[Poll], dots: usize, next_at: Option<Time>, now: Time) -> String {
+fn summary(polls: &[TimelinePoll], dots: usize, next_at: Option<Time>, now: Time) -> String {
     let of =
         |wanted: &str| polls.iter().filter(|p| class(p.outcome, p.n_new) == wanted).count() as u64;
     let trouble = of("failed") + of("refused") + of("gone");
@@ -197,18 +202,19 @@ fn summary(polls: &[Poll], dots: usize, next_at: Option<Time>, now: Time) -> Str
     )
 }
 
-struct Scale {
+/// The times at the ends of the drawing.
+struct TimeScale {
     from: Time,
     to: Time,
 }
 
-impl Scale {
-    fn over(oldest: Time, now: Time, next_at: Option<Time>) -> Scale {
-        // A feed polled once, just now, still gets a line of some length.
+impl TimeScale {
+    fn over(oldest: Time, now: Time, next_at: Option<Time>) -> TimeScale {
+        // A feed that was polled once, just now, still gets a line of 10 minutes.
         let past = now.since(oldest).max(Duration::from_secs(600));
         let ahead_max = past.mul_f64(AHEAD_SHARE).max(Duration::from_secs(120));
         let ahead = next_at.map_or(Duration::ZERO, |at| at.since(now)).min(ahead_max);
-        Scale { from: now - past.mul_f64(1.03), to: now + ahead.max(past.mul_f64(0.02)) }
+        TimeScale { from: now - past.mul_f64(1.03), to: now + ahead.max(past.mul_f64(0.02)) }
     }
 
     fn x(&self, at: Time) -> f64 {
@@ -216,15 +222,15 @@ impl Scale {
         LEFT + (WIDTH - LEFT - RIGHT) * at.millis_since(self.from) as f64 / whole
     }
 
-    /// At most nine round moments.
-    fn labels(&self, zone: Zone) -> Vec<Label> {
+    /// Returns at most nine labels at round times.
+    fn labels(&self, zone: Zone) -> Vec<AxisLabel> {
         const STEPS: [i64; 13] = [
             60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 2_419_200,
             7_257_600, 31_536_000,
         ];
         let whole = self.to.secs() - self.from.secs();
         let step = STEPS.into_iter().find(|s| whole / s < 9).unwrap_or(whole / 8 + 1);
-        // Round by the clocks of the reader.
+        // The times are round in the zone of the reader.
         let ahead = zone.ahead(self.to);
         let first = ((self.from.secs() + ahead).div_euclid(step) + 1) * step - ahead;
         let moments = (0..9).map(|n| first + n * step).take_while(|s| *s <= self.to.secs());
@@ -233,13 +239,13 @@ impl Scale {
                 let at = Time::from_secs(secs);
                 let day = (secs + ahead).rem_euclid(86_400) == 0;
                 let text = strftime(at, if day { "%-d %b" } else { "%H:%M" }, zone);
-                Label { x: units(self.x(at)), text, day }
+                AxisLabel { x: units(self.x(at)), text, day }
             })
             .collect()
     }
 }
 
-/// One decimal is finer than a screen's.
+/// Writes a coordinate. One decimal is finer than a pixel.
 fn units(x: f64) -> String {
     format!("{x:.1}")
 }
@@ -254,8 +260,8 @@ mod tests {
         "2011-07-16T05:00:00Z".parse().unwrap()
     }
 
-    fn polls(n: u32) -> Vec<Poll> {
-        let poll = |k| Poll { at: now() - HOUR * k, outcome: Outcome::Seen, n_new: k % 2 };
+    fn polls(n: u32) -> Vec<TimelinePoll> {
+        let poll = |k| TimelinePoll { at: now() - HOUR * k, outcome: Outcome::Seen, n_new: k % 2 };
         (0..n).map(poll).collect()
     }
 
@@ -264,16 +270,16 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_never_polled_has_no_line() {
+    fn a_feed_that_was_never_polled_has_no_timeline() {
         assert_eq!(timeline(&[], &[], Some(now()), now(), None), None);
     }
 
     #[test]
     fn everything_drawn_lies_within_the_drawing_and_in_order() {
         let entries = [
-            Seen { published_at: now() - HOUR * 3, seen_at: now() - HOUR },
-            Seen { published_at: Time::from_secs(0), seen_at: now() - HOUR * 2 },
-            Seen { published_at: now() + HOUR * 99, seen_at: now() },
+            TimelineEntry { published_at: now() - HOUR * 3, seen_at: now() - HOUR },
+            TimelineEntry { published_at: Time::from_secs(0), seen_at: now() - HOUR * 2 },
+            TimelineEntry { published_at: now() + HOUR * 99, seen_at: now() },
         ];
         let line = timeline(&polls(30), &entries, Some(now() + HOUR), now(), None).unwrap();
         let xs: Vec<f64> = line.ticks.iter().map(|t| number(&t.x)).collect();
@@ -302,7 +308,8 @@ mod tests {
     #[test]
     fn labels_are_few_and_round() {
         for n in [1, 2, 30, 5000, 100_000] {
-            let polls = [Poll { at: now() - HOUR * n, outcome: Outcome::Unchanged, n_new: 0 }];
+            let polls =
+                [TimelinePoll { at: now() - HOUR * n, outcome: Outcome::Unchanged, n_new: 0 }];
             let labels = timeline(&polls, &[], None, now(), None).unwrap().labels;
             assert!((2..=9).contains(&labels.len()), "{n} hours: {labels:?}");
         }
@@ -328,7 +335,8 @@ mod tests {
     #[test]
     fn expected_waiting_is_drawn_between_polls_and_up_to_the_next() {
         let model = Model::Homogeneous(polling::model::homogeneous::Homogeneous { rate: 0.01 });
-        let draw = |polls: &[Poll], next| timeline(polls, &[], next, now(), Some(&model)).unwrap();
+        let draw =
+            |polls: &[TimelinePoll], next| timeline(polls, &[], next, now(), Some(&model)).unwrap();
         let line = draw(&polls(3), Some(now() + HOUR));
         let waiting = line.waiting.unwrap();
         assert_eq!(waiting.path.matches('M').count(), 3, "two gaps and the one ahead");
@@ -336,6 +344,6 @@ mod tests {
         let numbers = waiting.path.split(|c: char| !c.is_ascii_digit() && c != '.');
         let drawn = numbers.filter(|n| !n.is_empty()).map(number);
         assert!(drawn.into_iter().all(|n| (0.0..=WIDTH).contains(&n)));
-        assert_eq!(draw(&polls(3), None).waiting, None, "nobody knows how long it will pile up");
+        assert_eq!(draw(&polls(3), None).waiting, None, "the end of the wait is unknown");
     }
 }

@@ -1,5 +1,5 @@
-//! How somebody likes to read: time zone, order and size of the text. Choices belong to the
-//! account; while there are no accounts, to the person at this machine. Every choice is a form.
+//! The reader's choices: time zone, order of entries and size of the text. They belong to the
+//! account, or to the local person while there are no accounts.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
-use super::failed;
-use super::frame::Sent;
+use super::WriteForm;
 use crate::Context;
 use crate::auth::Person;
 use crate::blocking::run_blocking;
 use crate::http::paths::local_target;
+use crate::page::notice::store_error;
 use crate::zone::Zone;
 
-/// The cookie in which a script tells the time zone of the browser.
+/// The cookie with the browser's time zone, set by the script.
 const ZONE_COOKIE: &str = "tidings_zone";
 
 /// The size of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Size {
+pub enum TextSize {
     Small,
     #[default]
     Normal,
@@ -29,32 +29,33 @@ pub enum Size {
     Larger,
 }
 
-impl Size {
-    pub const ALL: [Size; 4] = [Size::Small, Size::Normal, Size::Large, Size::Larger];
+impl TextSize {
+    pub const ALL: [TextSize; 4] =
+        [TextSize::Small, TextSize::Normal, TextSize::Large, TextSize::Larger];
 
     pub const fn word(self) -> &'static str {
         match self {
-            Size::Small => "small",
-            Size::Normal => "normal",
-            Size::Large => "large",
-            Size::Larger => "larger",
+            TextSize::Small => "small",
+            TextSize::Normal => "normal",
+            TextSize::Large => "large",
+            TextSize::Larger => "larger",
         }
     }
 }
 
-/// What an account has chosen.
+/// The choices of one account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
-    /// `None`: the browser's zone.
+    /// `None`: use the browser's zone.
     pub zone: Option<Zone>,
     pub oldest_first: bool,
-    pub size: Size,
+    pub size: TextSize,
 }
 
 impl Choices {
     fn read(stored: &BTreeMap<String, String>) -> Choices {
         let of = |name: &str| stored.get(name).map(String::as_str);
-        let size = of("size").and_then(|word| Size::ALL.into_iter().find(|s| s.word() == word));
+        let size = of("size").and_then(|word| TextSize::ALL.into_iter().find(|s| s.word() == word));
         Choices {
             zone: of("zone").and_then(Zone::named),
             oldest_first: of("order") == Some("oldest"),
@@ -63,7 +64,7 @@ impl Choices {
     }
 }
 
-/// The zone that the browser told.
+/// Returns the zone in the cookie that the script sets.
 pub fn zone_of(headers: &HeaderMap) -> Option<Zone> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
     let mut pairs = cookies.flat_map(|line| line.split(';'));
@@ -73,19 +74,19 @@ pub fn zone_of(headers: &HeaderMap) -> Option<Zone> {
     })
 }
 
-/// Looks up the choices of the person who asks, once for each page.
+/// Adds the choices of the visitor to the request, once for each page.
 pub async fn look_up(State(context): State<Context>, mut request: Request, next: Next) -> Response {
     if let Some(person) = request.extensions().get::<Person>() {
         let (store, account) = (context.store.clone(), person.account);
-        // A page with the usual choices is better than none.
+        // A page with default choices is better than an error.
         let stored = run_blocking(move || store.choices(account)).await.unwrap_or_default();
         request.extensions_mut().insert(Choices::read(&stored));
     }
     next.run(request).await
 }
 
-/// Keeps what a form chose and leads back to where it was.
-pub async fn choose(State(context): State<Context>, sent: Sent) -> Response {
+/// Stores the choices of a form and redirects to the page with the form.
+pub async fn choose(State(context): State<Context>, sent: WriteForm) -> Response {
     let (store, account) = (context.store.clone(), sent.visitor.account());
     let choices = ["zone", "order", "size"].map(|name| {
         let value = sent.form.text(name).trim();
@@ -99,13 +100,13 @@ pub async fn choose(State(context): State<Context>, sent: Sent) -> Response {
     });
     match kept.await {
         Ok(()) => Redirect::to(&to).into_response(),
-        Err(error) => failed(&context, sent.visitor, &error),
+        Err(error) => store_error(&context, sent.visitor, &error),
     }
 }
 
 fn is_default(name: &str, value: &str) -> bool {
     match name {
-        "size" => value == Size::Normal.word(),
+        "size" => value == TextSize::Normal.word(),
         "order" => value != "oldest",
         _ => Zone::named(value).is_none(),
     }
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nonsense_is_the_default() {
+    fn unreadable_choices_are_the_default() {
         let stored = |pairs: &[(&str, &str)]| {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(Choices::read(&odd), Choices::default());
         let chosen = stored(&[("zone", "Asia/Tokyo"), ("order", "oldest"), ("size", "large")]);
         let chosen = Choices::read(&chosen);
-        assert_eq!((chosen.oldest_first, chosen.size), (true, Size::Large));
+        assert_eq!((chosen.oldest_first, chosen.size), (true, TextSize::Large));
         assert_eq!(chosen.zone.map(Zone::name), Some("Asia/Tokyo"));
     }
 

@@ -1,0 +1,108 @@
+//! Pages with a heading and one message: a refused command, a missing page, a failed store.
+//! They read nothing from the store, so that they can report its failure.
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::{Html, IntoResponse, Response};
+use dispatch::command::{Command, CommandRefusal, CommandResult};
+use store::StoreError;
+
+use super::frame::{Frame, Visitor};
+use crate::Context;
+use crate::words::sentence;
+
+#[derive(Template)]
+#[template(path = "notice.html")]
+struct NoticePage {
+    frame: Frame,
+    heading: &'static str,
+    text: String,
+    /// A page that was not found lists the other pages.
+    lists_pages: bool,
+}
+
+/// Runs a command. On refusal returns the page with the reason.
+pub async fn run_command(
+    context: &Context,
+    visitor: &Visitor,
+    command: Command,
+) -> Result<CommandResult, Response> {
+    let heading = failure_heading(&command);
+    let refused = |refusal| refusal_page(context, visitor.clone(), heading, &refusal);
+    (context.act)(command).await.map_err(refused)
+}
+
+const fn failure_heading(command: &Command) -> &'static str {
+    match command {
+        Command::Add { .. } => "Could not add the feed",
+        Command::Import { .. } => "Could not import the list",
+        Command::Poll { .. } => "Could not poll the feed",
+        Command::Set { .. } => "Could not change the settings",
+        Command::Remove { .. } => "Could not remove the feed",
+        Command::Move { .. } => "Could not move the feed",
+        Command::Title { .. } => "Could not rename the feed",
+        Command::Tag { .. } => "Could not change the tags",
+        Command::RenameTag { .. } => "Could not rename the tag",
+        Command::Budget { .. } => "Could not change the budget",
+        Command::Query { .. } => "Could not change the query",
+        Command::Together { .. } => "Could not make the changes",
+    }
+}
+
+fn refusal_page(
+    context: &Context,
+    visitor: Visitor,
+    heading: &'static str,
+    refusal: &CommandRefusal,
+) -> Response {
+    let status = if refusal.input {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    notice(context, visitor, status, heading, sentence(&refusal.message))
+}
+
+/// Answers a request for a path without a route.
+pub async fn missing(State(context): State<Context>, visitor: Visitor, uri: Uri) -> Response {
+    let path: String = uri.path().chars().take(200).collect();
+    not_found(&context, visitor, format!("There is no page at {path}."))
+}
+
+pub fn not_found(context: &Context, visitor: Visitor, text: String) -> Response {
+    notice(context, visitor, StatusCode::NOT_FOUND, "Not found", text)
+}
+
+/// Returns the page for a store that failed, and logs the cause.
+pub fn store_error(context: &Context, visitor: Visitor, error: &StoreError) -> Response {
+    let cause: &(dyn std::error::Error + 'static) = error;
+    tracing::warn!(error = cause, "cannot show a page: the store failed");
+    let text = format!("The database did not answer: {error}.");
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    notice(context, visitor, status, "Something went wrong", text)
+}
+
+pub fn notice(
+    context: &Context,
+    visitor: Visitor,
+    status: StatusCode,
+    heading: &'static str,
+    text: String,
+) -> Response {
+    let frame = Frame::new(context, visitor, None);
+    let lists_pages = status == StatusCode::NOT_FOUND;
+    (status, render(&NoticePage { frame, heading, text, lists_pages })).into_response()
+}
+
+/// Renders a template as the body of an answer.
+pub fn render(template: &impl Template) -> Response {
+    match template.render() {
+        Ok(html) => Html(html).into_response(),
+        // The compiler checks templates, so only writing into memory can fail.
+        Err(error) => {
+            tracing::error!(%error, "cannot render a template");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
