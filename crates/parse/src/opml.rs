@@ -80,7 +80,7 @@ pub fn read(bytes: &[u8]) -> Result<Opml, NotOpml> {
 struct OpmlReader<'a> {
     text: &'a str,
     at: usize,
-    lines: LineCounter<'a>,
+    lines: LinePosition<'a>,
     is_opml: bool,
     first: Option<&'a str>,
     in_title: bool,
@@ -95,7 +95,7 @@ impl<'a> OpmlReader<'a> {
         OpmlReader {
             text,
             at: 0,
-            lines: LineCounter { text, at: 0, line: 1, line_start: 0 },
+            lines: LinePosition { text, at: 0, line: 1, line_start: 0 },
             is_opml: false,
             first: None,
             in_title: false,
@@ -263,14 +263,14 @@ fn push_tag(tags: &mut Vec<String>, tag: &str) {
 }
 
 /// Counts lines as far as it has looked, since places come in order.
-struct LineCounter<'a> {
+struct LinePosition<'a> {
     text: &'a str,
     at: usize,
     line: usize,
     line_start: usize,
 }
 
-impl LineCounter<'_> {
+impl LinePosition<'_> {
     /// Line and column, both from 1, the column in characters.
     fn place(&mut self, offset: usize) -> (usize, usize) {
         for (i, _) in self.text[self.at..offset].match_indices('\n') {

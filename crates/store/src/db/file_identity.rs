@@ -12,7 +12,7 @@ use crate::error::shown;
 
 /// The write-ahead log and its index. Without them other processes see another state of the
 /// database.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+const LOG_ENDINGS: [&str; 2] = ["-wal", "-shm"];
 
 /// The files of a store as they were when it was opened.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ struct FileId {
 impl FileIdentity {
     /// Notes the files. Call it after the first statement, which creates the log.
     pub fn of(path: &Path) -> FileIdentity {
-        let beside = BESIDE.iter().map(|ending| with_ending(path, ending));
-        let all = std::iter::once(path.to_owned()).chain(beside);
+        let logs = LOG_ENDINGS.iter().map(|ending| with_ending(path, ending));
+        let all = std::iter::once(path.to_owned()).chain(logs);
         FileIdentity(all.filter_map(|path| file_id(&path).ok().map(|id| (path, id))).collect())
     }
 

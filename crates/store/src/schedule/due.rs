@@ -171,8 +171,8 @@ impl Store {
         })
     }
 
-    /// Returns the inputs of these feeds, in this order and in one question. Feeds that do not exist
-    /// are left out.
+    /// Returns the inputs of these feeds, in this order and in one question. It leaves out feeds
+    /// that do not exist.
     pub fn poll_inputs_of(&self, feeds: &[FeedId]) -> Result<Vec<PollInput>, StoreError> {
         self.read(|conn| {
             let sql = asking("f.id = $1");
