@@ -20,13 +20,13 @@ impl TideModel {
         missed: bool,
         rate: f64,
     ) -> PollGap {
-        let missed = missed || new.cut;
+        let missed = missed || new.truncated;
         let mut now = last;
         let mut gap = PollGap { secs: at.since(last).as_secs_f64(), entries: 0.0, watched: 0.0 };
         for (i, entry) in new.visible(self.lag.visibility, last, at).into_iter().enumerate() {
             let time = entry.at.clamp(now, at);
             if i == 0 && missed {
-                self.forget(now, time);
+                self.skip_unwatched(now, time);
             } else {
                 gap.watched += self.watch(now, time, rate);
                 gap.entries += 1.0;
@@ -54,7 +54,7 @@ impl TideModel {
     }
 
     /// Skips time in which entries may have been missed.
-    fn forget(&mut self, from: Time, to: Time) {
+    fn skip_unwatched(&mut self, from: Time, to: Time) {
         let secs = to.since(from).as_secs_f64();
         self.level.decay(secs, 0.0);
         self.rhythm.decay(secs);

@@ -57,7 +57,7 @@ pub(super) struct DaylightSaving {
 /// The direction in which the hours counted so far move to fit the new clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HourRotation {
-    Not,
+    None,
     Later,
     Earlier,
 }
@@ -82,11 +82,10 @@ impl DaylightSaving {
             // not.
             let step = if season.summer { 1 } else { 23 };
             let (with, without) = if follows { (0, 24 - step) } else { (step, 0) };
-            let evidence_in =
+            let log_ratio =
                 |hour: &usize| (busy[(hour + with) % 24] / busy[(hour + without) % 24]).ln();
-            let evidence_of: f64 =
-                hours.iter().map(evidence_in).filter(|evidence_of| evidence_of.is_finite()).sum();
-            let all = f64::from(self.evidence[i]) + evidence_of.clamp(-POLL_MAX, POLL_MAX);
+            let added: f64 = hours.iter().map(log_ratio).filter(|added| added.is_finite()).sum();
+            let all = f64::from(self.evidence[i]) + added.clamp(-POLL_MAX, POLL_MAX);
             self.evidence[i] = all.clamp(-ALL_MAX, ALL_MAX) as f32;
             let changed = if follows { all < -EVIDENCE_MIN } else { all > EVIDENCE_MIN };
             if changed {
@@ -94,13 +93,13 @@ impl DaylightSaving {
                 // Hours counted before an autumn change are those of summer, in which the two
                 // clocks differ.
                 return match (season.summer, follows) {
-                    (true, _) => HourRotation::Not,
+                    (true, _) => HourRotation::None,
                     (false, false) => HourRotation::Later,
                     (false, true) => HourRotation::Earlier,
                 };
             }
         }
-        HourRotation::Not
+        HourRotation::None
     }
 }
 
@@ -120,7 +119,7 @@ impl TideModel {
         let hour = |date: &Time| self.local_time(*date).millis().div_euclid(HOUR_MS).rem_euclid(24);
         let hours: Vec<usize> = new.dated.iter().map(|date| hour(date) as usize).collect();
         match self.dst.learn(&hours, &self.rhythm.factors.hours, at) {
-            HourRotation::Not => {}
+            HourRotation::None => {}
             HourRotation::Later => self.rhythm.hours.rotate_right(1),
             HourRotation::Earlier => self.rhythm.hours.rotate_left(1),
         }
@@ -192,7 +191,7 @@ mod tests {
         let mut clock = DaylightSaving::default();
         for day in 0..40 {
             let at = Time::from_secs(1_615_766_400 + day * DAY_SECS);
-            assert_eq!(clock.learn(&[9], &busy, at), HourRotation::Not);
+            assert_eq!(clock.learn(&[9], &busy, at), HourRotation::None);
         }
         assert_eq!((clock.rule, clock.evidence), (None, [-6.0, -6.0]));
     }

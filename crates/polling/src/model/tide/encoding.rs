@@ -58,7 +58,7 @@ impl TideModel {
         bytes.extend(bounds.flat_map(u16::to_le_bytes));
         let rule = DST_RULES.iter().position(|rule| self.dst.rule == Some(*rule));
         bytes.push(rule.map_or(0, |number| number as u8 + 1));
-        bytes.extend(self.dst.evidence.iter().flat_map(|evidence_of| evidence_of.to_le_bytes()));
+        bytes.extend(self.dst.evidence.iter().flat_map(|evidence| evidence.to_le_bytes()));
         let RateChange { higher, lower, found, expected } = self.rate_change;
         let runs = [higher, lower].map(|run| [run.evidence, run.entries, run.watched]);
         let rest = [found, expected, self.hour_change.evidence, self.hour_change.today];
@@ -100,11 +100,11 @@ impl TideModel {
             let rule =
                 usize::from(reader.u8().filter(|rule| usize::from(*rule) <= DST_RULES.len())?);
             tide.dst.rule = rule.checked_sub(1).map(|number| DST_RULES[number]);
-            for evidence_of in &mut tide.dst.evidence {
-                *evidence_of = reader
+            for evidence in &mut tide.dst.evidence {
+                *evidence = reader
                     .bytes()
                     .map(f32::from_le_bytes)
-                    .filter(|evidence_of| evidence_of.is_finite())?;
+                    .filter(|evidence| evidence.is_finite())?;
             }
             tide.last.into_iter().for_each(|last| tide.dst.set_season(last));
         }

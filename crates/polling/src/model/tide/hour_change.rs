@@ -52,9 +52,9 @@ pub(super) struct HourChange {
 
 impl HourChange {
     /// Ends the day. Returns whether the hours have changed.
-    fn close(&mut self) -> bool {
-        let evidence_of = self.today.clamp(-DAY_MAX, DAY_MAX);
-        let evidence = (self.evidence + evidence_of).max(0.0);
+    fn end_day(&mut self) -> bool {
+        let added = self.today.clamp(-DAY_MAX, DAY_MAX);
+        let evidence = (self.evidence + added).max(0.0);
         let changed = evidence > EVIDENCE_MIN;
         *self = HourChange { evidence: if changed { 0.0 } else { evidence }, today: 0.0 };
         changed
@@ -70,12 +70,12 @@ impl TideModel {
     pub(super) fn test_hours(&mut self, new: &NewEntries<'_>, last: Time, at: Time) {
         let hour = |at: Time| self.local_time(at).millis().div_euclid(HOUR_MS);
         let busy = |date: &Time| self.rhythm.factors.hours[hour(*date).rem_euclid(24) as usize];
-        let evidence_of: f64 = new.dated.iter().map(|date| -busy(date).ln()).sum();
+        let added: f64 = new.dated.iter().map(|date| -busy(date).ln()).sum();
         let is_over = hour(last).div_euclid(24) != hour(at).div_euclid(24);
-        if evidence_of.is_finite() {
-            self.hour_change.today += (evidence_of * self.rate_change.independent()) as f32;
+        if added.is_finite() {
+            self.hour_change.today += (added * self.rate_change.independent()) as f32;
         }
-        if is_over && self.hour_change.close() {
+        if is_over && self.hour_change.end_day() {
             self.rhythm.discount_hours();
         }
     }
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn a_bad_night_is_not_enough_and_usual_days_make_up_for_it() {
         let mut changed = HourChange::default();
-        let mut day = |evidence_of: f32| {
-            changed.today = evidence_of;
-            changed.close()
+        let mut day = |added: f32| {
+            changed.today = added;
+            changed.end_day()
         };
         assert!(!day(400.0) && !day(400.0) && !day(400.0), "three days are 9");
         assert!(!day(-5.0) && !day(3.0), "6, then 9 again");

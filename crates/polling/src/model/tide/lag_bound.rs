@@ -66,8 +66,8 @@ impl LagBound {
     }
 
     /// Returns whether a rule could have shown the entry within the bounds.
-    pub(super) fn allows(&self, shown: Visibility) -> bool {
-        match shown {
+    pub(super) fn allows(&self, rule: Visibility) -> bool {
+        match rule {
             Visibility::AtOnce => self.after == 0,
             Visibility::Irregular => true,
             Visibility::After { minutes } => {

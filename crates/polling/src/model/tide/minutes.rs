@@ -105,8 +105,8 @@ impl Minutes {
 
     /// Recomputes the factors. All minutes were watched alike. A known publication clock is trusted
     /// before many entries were seen.
-    pub(super) fn recompute(&mut self, shown: Visibility) {
-        if let Visibility::OnClock { period: period @ ..=60, minute } = shown {
+    pub(super) fn recompute(&mut self, rule: Visibility) {
+        if let Visibility::OnClock { period: period @ ..=60, minute } = rule {
             let (period, tick) = (usize::from(period), usize::from(minute));
             let (at_ticks, rest) = (ON_CLOCK * period as f64, 1.0 - ON_CLOCK);
             self.draw(|m| if m % period == tick % period { at_ticks + rest } else { rest });

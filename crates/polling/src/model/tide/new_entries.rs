@@ -14,7 +14,7 @@ pub(super) struct NewEntries<'a> {
     pub(super) late: &'a [Time],
     pub(super) n_undated: usize,
     /// Older entries were left out because there were too many.
-    pub(super) cut: bool,
+    pub(super) truncated: bool,
 }
 
 /// The time at which an entry became visible.
@@ -32,7 +32,12 @@ impl<'a> NewEntries<'a> {
         let (dropped, new) = new.split_at(new.len().saturating_sub(NEW_ENTRIES_MAX));
         let (dated, rest) = new.split_at(new.partition_point(|t| *t < at));
         let late = &late[late.len().saturating_sub(rest.len())..];
-        NewEntries { dated, late, n_undated: rest.len() - late.len(), cut: !dropped.is_empty() }
+        NewEntries {
+            dated,
+            late,
+            n_undated: rest.len() - late.len(),
+            truncated: !dropped.is_empty(),
+        }
     }
 
     /// Returns the earliest and the latest date; only one for a single entry.
@@ -45,15 +50,17 @@ impl<'a> NewEntries<'a> {
 
     /// Returns the time of every entry in (last, at], in order. Entries without a better time are
     /// spread evenly; otherwise the model would learn the poll times.
-    pub(super) fn visible(&self, shown: Visibility, last: Time, at: Time) -> Vec<VisibleEntry> {
+    pub(super) fn visible(&self, rule: Visibility, last: Time, at: Time) -> Vec<VisibleEntry> {
         let n = self.dated.len() + self.late.len() + self.n_undated;
         let mut visible = Vec::with_capacity(n);
-        let told = |at| VisibleEntry { at, known: true };
+        let known_at = |at| VisibleEntry { at, known: true };
         visible.extend(
-            self.dated.iter().map(|date| told(shown.moment(*date, last, at).unwrap_or(*date))),
+            self.dated
+                .iter()
+                .map(|date| known_at(rule.visible_at(*date, last, at).unwrap_or(*date))),
         );
-        let by_rule = self.late.iter().filter_map(|date| shown.moment(*date, last, at));
-        visible.extend(by_rule.filter(|moment| *moment > last).map(told));
+        let by_rule = self.late.iter().filter_map(|date| rule.visible_at(*date, last, at));
+        visible.extend(by_rule.filter(|moment| *moment > last).map(known_at));
         let n_spread = n - self.n_undated - visible.len();
         for (n, known) in [(n_spread as i64, true), (self.n_undated as i64, false)] {
             let gap = at.millis_since(last);
@@ -73,10 +80,10 @@ mod tests {
         Time::from_secs(minute * 60)
     }
 
-    fn visible(new: &[i64], late: &[i64], shown: Visibility) -> Vec<(i64, bool)> {
+    fn visible(new: &[i64], late: &[i64], rule: Visibility) -> Vec<(i64, bool)> {
         let new: Vec<Time> = new.iter().map(|m| at(*m)).collect();
         let late: Vec<Time> = late.iter().map(|m| at(*m)).collect();
-        let visible = NewEntries::new(&new, &late, at(100)).visible(shown, at(40), at(100));
+        let visible = NewEntries::new(&new, &late, at(100)).visible(rule, at(40), at(100));
         visible.iter().map(|moment| (moment.at.secs() / 60, moment.known)).collect()
     }
 
@@ -110,6 +117,6 @@ mod tests {
             (new.dated.len(), new.late, new.n_undated),
             (NEW_ENTRIES_MAX - 1, &[at(2)][..], 0)
         );
-        assert!(new.cut);
+        assert!(new.truncated);
     }
 }

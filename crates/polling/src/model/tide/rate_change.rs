@@ -109,8 +109,8 @@ impl RateChange {
 }
 
 impl EvidenceRun {
-    fn add(&mut self, evidence_of: f64, gap: PollGap) {
-        let evidence = self.evidence + evidence_of as f32;
+    fn add(&mut self, added: f64, gap: PollGap) {
+        let evidence = self.evidence + added as f32;
         *self = if evidence > 0.0 {
             let entries = self.entries + gap.entries as f32;
             EvidenceRun { evidence, entries, watched: self.watched + gap.watched as f32 }

@@ -40,7 +40,7 @@ impl Visibility {
 
     /// Returns when an entry of this date became visible, if it was found at `at` but not at
     /// `last`. `None` if the date itself is the best guess.
-    pub(super) fn moment(self, date: Time, last: Time, at: Time) -> Option<Time> {
+    pub(super) fn visible_at(self, date: Time, last: Time, at: Time) -> Option<Time> {
         match self {
             Visibility::AtOnce => None,
             Visibility::After { minutes } => Some(date.shifted(i64::from(minutes) * MINUTE_MS)),

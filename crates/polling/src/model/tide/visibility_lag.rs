@@ -36,7 +36,7 @@ const MINUTES_MAX: usize = 120;
 const UNINFORMATIVE_KEPT: u16 = 16;
 /// The prior probability of each kind of rule. Few feeds are late, and fewer by a rule.
 const AT_ONCE: f64 = 0.8;
-const SELDOM: f64 = 0.1;
+const IRREGULAR: f64 = 0.1;
 const AFTER: f64 = 0.02;
 const ON_CLOCK: f64 = 0.02;
 /// The probability of an entry that contradicts its feed's rule.
@@ -57,7 +57,7 @@ impl VisibilityLag {
     pub(super) fn learn(&mut self, dates: impl Iterator<Item = Time>, last: Time, at: Time) {
         let mut any = false;
         for date in dates {
-            self.note(date, last, at);
+            self.add_bound(date, last, at);
             any = true;
         }
         if any {
@@ -65,7 +65,7 @@ impl VisibilityLag {
         }
     }
 
-    fn note(&mut self, date: Time, last: Time, at: Time) {
+    fn add_bound(&mut self, date: Time, last: Time, at: Time) {
         let bound = LagBound::of(date, last, at);
         // Polls right after every tick find no entry late. Bounds that fit both the rule and "at
         // once" must not replace the bounds that proved the rule, or only slowly: rules may end.
@@ -95,30 +95,29 @@ fn likeliest(bounds: &[LagBound]) -> Visibility {
     for (weight, bound) in weights.iter_mut().zip(bounds) {
         *weight = bound.weight() + against;
     }
-    let weighed = || bounds.iter().zip(weights);
-    let doubt = bounds.len() as i32 * against;
-    let mut best = (log_weight(SELDOM), Visibility::Irregular);
-    let mut weigh = |log_weight: i32, agree: i32, shown: Visibility| {
-        if log_weight + agree - doubt > best.0 {
-            best = (log_weight + agree - doubt, shown);
+    let weighted = || bounds.iter().zip(weights);
+    let penalty = bounds.len() as i32 * against;
+    let mut best = (log_weight(IRREGULAR), Visibility::Irregular);
+    let mut consider = |log_weight: i32, agree: i32, rule: Visibility| {
+        if log_weight + agree - penalty > best.0 {
+            best = (log_weight + agree - penalty, rule);
         }
     };
-    let allow =
-        |shown: Visibility| weighed().filter(|(b, _)| b.allows(shown)).map(|(_, w)| w).sum();
-    weigh(log_weight(AT_ONCE), allow(Visibility::AtOnce), Visibility::AtOnce);
-    let ranges = weighed().map(|(bound, weight)| (bound.minutes(), weight));
+    let allow = |rule: Visibility| weighted().filter(|(b, _)| b.allows(rule)).map(|(_, w)| w).sum();
+    consider(log_weight(AT_ONCE), allow(Visibility::AtOnce), Visibility::AtOnce);
+    let ranges = weighted().map(|(bound, weight)| (bound.minutes(), weight));
     let found = max_overlap::on_line::<MINUTES_MAX>(ranges);
     let rules = AFTER * found.len as f64 / MINUTES_MAX as f64;
-    weigh(log_weight(rules), found.agree, Visibility::After { minutes: found.middle() as u8 });
+    consider(log_weight(rules), found.agree, Visibility::After { minutes: found.middle() as u8 });
     // A day has many minutes: it is tested only if some lag exceeds an hour.
     let hourly = bounds.iter().all(|bound| bound.ticks(60).is_some());
     for period in CLOCKS.into_iter().filter(|period| !hourly || *period < DAY) {
         let n = usize::from(period);
-        let ranges = weighed().filter_map(|(bound, weight)| Some((bound.ticks(period)?, weight)));
+        let ranges = weighted().filter_map(|(bound, weight)| Some((bound.ticks(period)?, weight)));
         let found = max_overlap::on_circle(n, ranges);
         let rules = ON_CLOCK / CLOCKS.len() as f64 * found.len as f64 / n as f64;
-        let shown = Visibility::OnClock { period, minute: (found.middle() % n) as u16 };
-        weigh(log_weight(rules), found.agree, shown);
+        let rule = Visibility::OnClock { period, minute: (found.middle() % n) as u16 };
+        consider(log_weight(rules), found.agree, rule);
     }
     best.1
 }
