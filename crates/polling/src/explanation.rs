@@ -112,9 +112,9 @@ fn plan_case(figures: &CodeFields<'_>) -> Option<PlanCase> {
         return Some(case);
     }
     let at = feed::Time::from_secs(0);
-    if let Some(looks) = figures.get::<String>("looks") {
-        let looks_per_day = looks.strip_suffix("/d")?.parse().ok()?;
-        return Some(PlanCase::Allotted { looks_per_day, at });
+    if let Some(polls) = figures.get::<String>("looks") {
+        let polls_per_day = polls.strip_suffix("/d")?.parse().ok()?;
+        return Some(PlanCase::Allotted { polls_per_day, at });
     }
     if figures.has("turn") {
         return Some(PlanCase::Turn { ahead: figures.get("ahead")?, of: figures.get("of")? });

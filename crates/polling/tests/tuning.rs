@@ -10,12 +10,12 @@ use polling::{Bounds, Policy};
 
 /// The polls of a year at two prices: minutes matter at the lower one, the window of five at the
 /// higher one.
-fn looks() -> [Vec<i64>; 2] {
-    [600, 1800].map(|secs| looks_at(Duration::from_secs(secs)))
+fn polls() -> [Vec<i64>; 2] {
+    [600, 1800].map(|secs| polls_at(Duration::from_secs(secs)))
 }
 
 /// An entry at ten every day but at weekends, three after noon on some, none in the third month.
-fn looks_at(price: Duration) -> Vec<i64> {
+fn polls_at(price: Duration) -> Vec<i64> {
     let policy = Policy::Tide { price, miss: tide::MISS };
     let mut learned = policy.start();
     let entries = (0..360).filter(|day| day % 7 < 5 && !(60..90).contains(day)).flat_map(|day| {
@@ -25,7 +25,7 @@ fn looks_at(price: Duration) -> Vec<i64> {
     let entries: Vec<Time> = entries.map(Time::from_secs).collect();
     let mut at = Time::from_secs(5 * 86_400);
     let mut found = 0;
-    let mut looks = Vec::new();
+    let mut polls = Vec::new();
     while at < Time::from_secs(360 * 86_400) {
         let now = entries.partition_point(|time| *time <= at);
         let window = &entries[now.saturating_sub(5)..now];
@@ -34,21 +34,21 @@ fn looks_at(price: Duration) -> Vec<i64> {
         policy.learn(&mut learned, &seen);
         at = policy.wish(&learned, &seen, &Bounds::EVALUATION).at;
         found = now;
-        looks.push(at.secs());
+        polls.push(at.secs());
     }
-    looks
+    polls
 }
 
 #[test]
 fn every_constant_can_be_scaled_and_be_itself_again() {
-    let plain = looks();
+    let plain = polls();
     for constant in Constant::ALL {
         let moved = [0.5, 2.0].map(|factor| {
             scale(constant, factor);
-            looks() != plain
+            polls() != plain
         });
         reset();
         assert_eq!(moved, [true; 2], "{constant:?} halved and doubled");
     }
-    assert!(looks() == plain);
+    assert!(polls() == plain);
 }

@@ -5,18 +5,18 @@
 //! marginals w·(x²/2 + (1 + x)e^{−x} − 1)/λ² with x = λ·I.
 //!
 //! ```
-//! use polling::budget::crawl_age::looks;
+//! use polling::budget::crawl_age::polls;
 //! use polling::budget::allocation::Demand;
 //!
 //! let feeds = [1.0, 2.0, 3.0, 4.0, 5.0].map(|rate| Demand { rate, weight: 1.0, cost: 1.0 });
-//! assert!((looks(&feeds, 5.0)[0] - 0.834_869_990_334_63).abs() < 1e-9);
+//! assert!((polls(&feeds, 5.0)[0] - 0.834_869_990_334_63).abs() < 1e-9);
 //! ```
 
 use super::Demand;
 use super::marginals::{balance, newton};
 
 /// Returns the polls per period of each feed.
-pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
+pub fn polls(feeds: &[Demand], budget: f64) -> Vec<f64> {
     let counts = |d: &Demand| d.rate > 0.0 && d.weight > 0.0;
     let steepest = feeds.iter().filter(|d| counts(d)).map(|d| d.weight / (d.rate * d.rate));
     balance(feeds.len(), budget, steepest.fold(0.0, f64::max), |i, price| {

@@ -6,11 +6,11 @@
 //! is a disadvantage; the strategy serves as a comparison.
 //!
 //! ```
-//! use polling::budget::crawl_freshness::looks;
+//! use polling::budget::crawl_freshness::polls;
 //! use polling::budget::allocation::Demand;
 //!
 //! let feeds = [1.0, 2.0, 3.0, 4.0, 5.0].map(|rate| Demand { rate, weight: 1.0, cost: 1.0 });
-//! let f = looks(&feeds, 5.0);
+//! let f = polls(&feeds, 5.0);
 //! assert!((f[1] - 1.358_411_947_412_44).abs() < 1e-9 && f[4] == 0.0);
 //! ```
 
@@ -18,7 +18,7 @@ use super::Demand;
 use super::marginals::{balance, newton};
 
 /// Returns the polls per period of each feed.
-pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
+pub fn polls(feeds: &[Demand], budget: f64) -> Vec<f64> {
     let worth = |d: &Demand| if d.rate > 0.0 { (d.weight / d.rate).max(0.0) } else { 0.0 };
     let price_max = feeds.iter().map(worth).fold(0.0, f64::max);
     balance(feeds.len(), budget, price_max, |i, price| {

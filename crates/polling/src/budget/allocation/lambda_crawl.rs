@@ -6,17 +6,17 @@
 //! are seen only by polling.
 //!
 //! ```
-//! use polling::budget::{allocation::Demand, lambda_crawl::looks};
+//! use polling::budget::{allocation::Demand, lambda_crawl::polls};
 //!
 //! let feeds = [1.0, 1.0].map(|rate| Demand { rate, weight: 1.0, cost: 1.0 });
-//! assert_eq!(looks(&feeds, 4.0), [2.0, 2.0]);
+//! assert_eq!(polls(&feeds, 4.0), [2.0, 2.0]);
 //! ```
 
 use super::Demand;
 use super::marginals::balance;
 
 /// Returns the polls per period of each feed.
-pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
+pub fn polls(feeds: &[Demand], budget: f64) -> Vec<f64> {
     let counts = |d: &Demand| d.rate > 0.0 && d.weight > 0.0;
     // At λ = 4μ/D the poll rate is (√2 − 1)/2 of the change rate. The bisection itself finds higher
     // prices for smaller budgets.

@@ -6,11 +6,11 @@
 //! result.
 //!
 //! ```
-//! use polling::budget::min_miss::{WindowDemand, looks};
+//! use polling::budget::min_miss::{WindowDemand, polls};
 //!
 //! // Far too few polls for such feeds: each poll saves a whole window.
 //! let busy = |rate| WindowDemand { rate, weight: 1.0, window: 20 };
-//! let f = looks(&[busy(1e4), busy(3e4)], 8.0);
+//! let f = polls(&[busy(1e4), busy(3e4)], 8.0);
 //! assert!((f[0] - 2.0).abs() < 1e-6 && (f[1] - 6.0).abs() < 1e-6);
 //! ```
 
@@ -21,13 +21,13 @@ const STEPS: usize = 200;
 /// about a percent, which hardly matters near the optimum.
 const SAMPLE: usize = 20_000;
 
-/// Returns the polls at the price at which they cost `budget`. `looks(i, price)` must not rise with
+/// Returns the polls at the price at which they cost `budget`. `polls(i, price)` must not rise with
 /// the price. At `price_max` there are no polls, or hardly any.
 pub(crate) fn balance(
     n: usize,
     budget: f64,
     price_max: f64,
-    looks: impl Fn(usize, f64) -> f64,
+    polls: impl Fn(usize, f64) -> f64,
 ) -> Vec<f64> {
     let solvable = budget > 0.0 && price_max > 0.0;
     if !solvable {
@@ -35,7 +35,7 @@ pub(crate) fn balance(
     }
     let stride = n.div_ceil(SAMPLE).max(1);
     let share = n.div_ceil(stride) as f64 / n as f64;
-    let spent = |price: f64| (0..n).step_by(stride).map(|i| looks(i, price)).sum::<f64>() / share;
+    let spent = |price: f64| (0..n).step_by(stride).map(|i| polls(i, price)).sum::<f64>() / share;
     // The search uses the logarithm of the price, which spans many orders of magnitude.
     let (mut low, mut high) = (price_max.ln() - 100.0, price_max.ln());
     while spent(high.exp()) > budget && high < 600.0 {
@@ -51,7 +51,7 @@ pub(crate) fn balance(
         }
         if spent(middle.exp()) > budget { low = middle } else { high = middle }
     }
-    let at = |price: f64| -> Vec<f64> { (0..n).map(|i| looks(i, price)).collect() };
+    let at = |price: f64| -> Vec<f64> { (0..n).map(|i| polls(i, price)).collect() };
     let (cheap, dear) = (at(low.exp()), at(high.exp()));
     let (most, least): (f64, f64) = (cheap.iter().sum(), dear.iter().sum());
     let part = ((budget - least) / (most - least)).clamp(0.0, 1.0);

@@ -42,13 +42,13 @@ const STEPS: usize = 60;
 /// Returns the polls per period if both polls and, by their cost, bytes are limited. It searches
 /// the mixed price at which the bytes just suffice: with equal marginals that is the optimum under
 /// both limits.
-pub fn min_delay_within(feeds: &[Demand], looks: f64, bytes: f64) -> Vec<f64> {
-    let possible = looks > 0.0 && bytes > 0.0;
+pub fn min_delay_within(feeds: &[Demand], polls: f64, bytes: f64) -> Vec<f64> {
+    let possible = polls > 0.0 && bytes > 0.0;
     if !possible {
         return vec![0.0; feeds.len()];
     }
     let at = |t: f64| -> Vec<f64> {
-        let price = |d: &Demand| (1.0 - t) / looks + t * d.cost.max(0.0) / bytes;
+        let price = |d: &Demand| (1.0 - t) / polls + t * d.cost.max(0.0) / bytes;
         let priced: Vec<Demand> = feeds.iter().map(|d| Demand { cost: price(d), ..*d }).collect();
         min_delay(&priced, 1.0)
     };
@@ -58,7 +58,7 @@ pub fn min_delay_within(feeds: &[Demand], looks: f64, bytes: f64) -> Vec<f64> {
         return by_looks;
     }
     let by_bytes = at(1.0);
-    if by_bytes.iter().sum::<f64>() <= looks {
+    if by_bytes.iter().sum::<f64>() <= polls {
         return by_bytes;
     }
     let (mut low, mut high) = (0.0, 1.0);
@@ -71,8 +71,8 @@ pub fn min_delay_within(feeds: &[Demand], looks: f64, bytes: f64) -> Vec<f64> {
 
 /// Returns Σ w·λ·T/(2m): the expected waiting per period at even spacing, in periods. It is
 /// infinite if a feed with entries gets no poll.
-pub fn delay(feeds: &[Demand], looks: &[f64]) -> f64 {
-    let each = feeds.iter().zip(looks).map(|(d, m)| match d.weight * d.rate {
+pub fn delay(feeds: &[Demand], polls: &[f64]) -> f64 {
+    let each = feeds.iter().zip(polls).map(|(d, m)| match d.weight * d.rate {
         0.0 => 0.0,
         waiting => waiting / (2.0 * m),
     });
@@ -80,12 +80,12 @@ pub fn delay(feeds: &[Demand], looks: &[f64]) -> f64 {
 }
 
 /// Rounds to whole numbers with the same sum, by largest remainder; ties go to the first.
-pub fn whole(looks: &[f64]) -> Vec<u32> {
-    let mut whole: Vec<u32> = looks.iter().map(|m| m.max(0.0) as u32).collect();
-    let total = looks.iter().sum::<f64>().round().max(0.0) as u64;
+pub fn whole(polls: &[f64]) -> Vec<u32> {
+    let mut whole: Vec<u32> = polls.iter().map(|m| m.max(0.0) as u32).collect();
+    let total = polls.iter().sum::<f64>().round().max(0.0) as u64;
     let given: u64 = whole.iter().map(|m| u64::from(*m)).sum();
     let left = usize::try_from(total.saturating_sub(given)).unwrap_or(usize::MAX);
-    let remainders = crate::budget::largest((0..looks.len()).collect(), left, |i| looks[i].fract());
+    let remainders = crate::budget::largest((0..polls.len()).collect(), left, |i| polls[i].fract());
     for i in remainders {
         whole[i] += 1;
     }
@@ -102,9 +102,9 @@ mod tests {
             Demand { rate: 4.0, weight: 1.0, cost: 1.0 },
             Demand { rate: 4.0, weight: 1.0, cost: 4.0 },
         ];
-        let looks = min_delay(&feeds, 12.0);
-        assert!((looks[0] / looks[1] - 2.0).abs() < 1e-12);
-        assert!((looks[0] + 4.0 * looks[1] - 12.0).abs() < 1e-12);
+        let polls = min_delay(&feeds, 12.0);
+        assert!((polls[0] / polls[1] - 2.0).abs() < 1e-12);
+        assert!((polls[0] + 4.0 * polls[1] - 12.0).abs() < 1e-12);
     }
 
     #[test]
@@ -114,11 +114,11 @@ mod tests {
         let sums = |m: &[f64]| -> (f64, f64) {
             (m.iter().sum(), feeds.iter().zip(m).map(|(d, m)| d.cost * m).sum())
         };
-        for (looks, bytes) in [(10.0, 1e9), (1e9, 500.0), (10.0, 1500.0), (10.0, 2500.0)] {
-            let m = min_delay_within(&feeds, looks, bytes);
+        for (polls, bytes) in [(10.0, 1e9), (1e9, 500.0), (10.0, 1500.0), (10.0, 2500.0)] {
+            let m = min_delay_within(&feeds, polls, bytes);
             let (n, size) = sums(&m);
-            assert!(n <= looks * (1.0 + 1e-9) && size <= bytes * (1.0 + 1e-9), "{n} {size}");
-            let full = n >= looks * (1.0 - 1e-6) || size >= bytes * (1.0 - 1e-6);
+            assert!(n <= polls * (1.0 + 1e-9) && size <= bytes * (1.0 + 1e-9), "{n} {size}");
+            let full = n >= polls * (1.0 - 1e-6) || size >= bytes * (1.0 - 1e-6);
             assert!(full, "something is left: {n} {size}");
             // Shift polls among three feeds so that neither sum changes: the waiting must not fall.
             for [i, j, k] in [[0, 1, 2], [0, 2, 3], [1, 2, 3], [0, 1, 3]] {

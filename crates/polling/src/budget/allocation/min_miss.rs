@@ -6,11 +6,11 @@
 //! which rises with L. Equal marginals give the optimum; f = 0 if w·W is below the price.
 //!
 //! ```
-//! use polling::budget::min_miss::{WindowDemand, looks};
+//! use polling::budget::min_miss::{WindowDemand, polls};
 //!
 //! // The same rate through a short and a long window.
 //! let feed = |window| WindowDemand { rate: 100.0, weight: 1.0, window };
-//! let f = looks(&[feed(10), feed(100)], 10.0);
+//! let f = polls(&[feed(10), feed(100)], 10.0);
 //! assert!(f[0] > 5.0 * f[1]);
 //! ```
 
@@ -27,7 +27,7 @@ pub struct WindowDemand {
 }
 
 /// Returns the polls per period of each feed.
-pub fn looks(feeds: &[WindowDemand], budget: f64) -> Vec<f64> {
+pub fn polls(feeds: &[WindowDemand], budget: f64) -> Vec<f64> {
     let worth = |d: &WindowDemand| {
         if d.rate > 0.0 { (d.weight * f64::from(d.window.max(1))).max(0.0) } else { 0.0 }
     };

@@ -15,9 +15,9 @@
 //!
 //! let rate = |rate| Tracked::new(Model::Homogeneous(Homogeneous { rate }));
 //! let feeds = [rate(0.001), rate(0.004)];
-//! let limits = DailyLimits { looks: 6.0, bytes: None };
-//! let looks = per_day(Strategy::MinDelayAllocation, &feeds, limits);
-//! assert!((looks[0] - 2.0).abs() < 1e-12 && (looks[1] - 4.0).abs() < 1e-12);
+//! let limits = DailyLimits { polls: 6.0, bytes: None };
+//! let polls = per_day(Strategy::MinDelayAllocation, &feeds, limits);
+//! assert!((polls[0] - 2.0).abs() < 1e-12 && (polls[1] - 4.0).abs() < 1e-12);
 //! ```
 
 pub mod crawl_age;
@@ -37,7 +37,7 @@ const DAY_SECS: f64 = 86_400.0;
 /// The limits of one day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DailyLimits {
-    pub looks: f64,
+    pub polls: f64,
     pub bytes: Option<f64>,
 }
 
@@ -58,22 +58,22 @@ pub fn per_day_at_most(
     most: f64,
 ) -> Vec<f64> {
     let mut capped = vec![false; feeds.len()];
-    let (mut left, mut looks) = (limits, per_day(strategy, feeds, limits));
+    let (mut left, mut polls) = (limits, per_day(strategy, feeds, limits));
     for _ in 0..ROUNDS {
-        let over: Vec<usize> = (0..feeds.len()).filter(|i| looks[*i] > most).collect();
+        let over: Vec<usize> = (0..feeds.len()).filter(|i| polls[*i] > most).collect();
         if over.is_empty() {
             break;
         }
         for i in over {
             capped[i] = true;
-            left.looks -= most;
+            left.polls -= most;
             left.bytes = left.bytes.map(|bytes| bytes - feeds[i].cost * most);
         }
-        looks = shared(strategy, feeds, left, |i| !capped[i]);
-        (0..feeds.len()).filter(|i| capped[*i]).for_each(|i| looks[i] = most);
+        polls = shared(strategy, feeds, left, |i| !capped[i]);
+        (0..feeds.len()).filter(|i| capped[*i]).for_each(|i| polls[i] = most);
     }
-    looks.iter_mut().for_each(|m| *m = m.min(most));
-    looks
+    polls.iter_mut().for_each(|m| *m = m.min(most));
+    polls
 }
 
 /// Shares the limits among the feeds that are `open`.
@@ -90,10 +90,10 @@ fn shared(
         numbered().map(one).collect()
     };
     let demands = || demand(|_| 1.0);
-    let mut looks = match strategy {
+    let mut polls = match strategy {
         Strategy::MinDelay | Strategy::MinDelayAllocation => match limits.bytes {
-            Some(bytes) => min_delay_within(&demand(|f| f.cost), limits.looks, bytes),
-            None => min_delay(&demands(), limits.looks),
+            Some(bytes) => min_delay_within(&demand(|f| f.cost), limits.polls, bytes),
+            None => min_delay(&demands(), limits.polls),
         },
         Strategy::MinMiss => {
             let shown = |(i, f): (_, &Tracked)| WindowDemand {
@@ -101,34 +101,34 @@ fn shared(
                 weight: value(i),
                 window: f.window,
             };
-            min_miss::looks(&numbered().map(shown).collect::<Vec<_>>(), limits.looks)
+            min_miss::polls(&numbered().map(shown).collect::<Vec<_>>(), limits.polls)
         }
-        Strategy::CrawlFreshness => crawl_freshness::looks(&demands(), limits.looks),
-        Strategy::CrawlAge => crawl_age::looks(&demands(), limits.looks),
-        Strategy::LambdaCrawl => lambda_crawl::looks(&demands(), limits.looks),
+        Strategy::CrawlFreshness => crawl_freshness::polls(&demands(), limits.polls),
+        Strategy::CrawlAge => crawl_age::polls(&demands(), limits.polls),
+        Strategy::LambdaCrawl => lambda_crawl::polls(&demands(), limits.polls),
         Strategy::MinDelaySchedule
         | Strategy::Uniform
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
         | Strategy::TwoSteps
-        | Strategy::Tide => evenly(feeds.len(), limits.looks, value),
+        | Strategy::Tide => evenly(feeds.len(), limits.polls, value),
     };
     if let Some(bytes) = limits.bytes {
-        let spent: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();
+        let spent: f64 = feeds.iter().zip(&polls).map(|(f, m)| f.cost * m).sum();
         if spent > bytes {
-            looks.iter_mut().for_each(|m| *m *= bytes.max(0.0) / spent);
+            polls.iter_mut().for_each(|m| *m *= bytes.max(0.0) / spent);
         }
     }
-    looks
+    polls
 }
 
 /// Returns the number of points of the day of each feed, or `None` for even spacing. A feed with
 /// less than one poll a day has one point.
-pub(crate) fn points(strategy: Strategy, looks: &[f64]) -> Option<Vec<u32>> {
+pub(crate) fn points(strategy: Strategy, polls: &[f64]) -> Option<Vec<u32>> {
     let scheduled = matches!(strategy, Strategy::MinDelay | Strategy::MinDelaySchedule);
     scheduled.then(|| {
-        let often: Vec<f64> = looks.iter().map(|m| if *m >= 1.0 { *m } else { 0.0 }).collect();
+        let often: Vec<f64> = polls.iter().map(|m| if *m >= 1.0 { *m } else { 0.0 }).collect();
         whole(&often).into_iter().map(|m| m.max(1)).collect()
     })
 }
@@ -138,10 +138,10 @@ fn rate(feed: &Tracked) -> f64 {
 }
 
 /// Returns the same number of polls for every feed with a value.
-fn evenly(n: usize, looks: f64, value: impl Fn(usize) -> f64) -> Vec<f64> {
+fn evenly(n: usize, polls: f64, value: impl Fn(usize) -> f64) -> Vec<f64> {
     let counts = |i: usize| f64::from(u8::from(value(i) > 0.0));
     let sum: f64 = (0..n).map(counts).sum();
-    let each = if sum > 0.0 { looks.max(0.0) / sum } else { 0.0 };
+    let each = if sum > 0.0 { polls.max(0.0) / sum } else { 0.0 };
     (0..n).map(|i| counts(i) * each).collect()
 }
 
@@ -161,12 +161,12 @@ mod tests {
             .collect();
         for strategy in Strategy::ALL {
             for bytes in [None, Some(1e4), Some(1e12)] {
-                let limits = DailyLimits { looks: 50.0, bytes };
-                let looks = per_day(strategy, &feeds, limits);
-                let size: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();
-                assert!(looks.iter().sum::<f64>() <= 50.0 * (1.0 + 1e-9), "{strategy}");
+                let limits = DailyLimits { polls: 50.0, bytes };
+                let polls = per_day(strategy, &feeds, limits);
+                let size: f64 = feeds.iter().zip(&polls).map(|(f, m)| f.cost * m).sum();
+                assert!(polls.iter().sum::<f64>() <= 50.0 * (1.0 + 1e-9), "{strategy}");
                 assert!(size <= bytes.unwrap_or(f64::MAX) * (1.0 + 1e-9), "{strategy} {size}");
-                assert!(looks.iter().step_by(4).all(|m| *m == 0.0), "{strategy}: no weight");
+                assert!(polls.iter().step_by(4).all(|m| *m == 0.0), "{strategy}: no weight");
             }
         }
     }
@@ -175,16 +175,16 @@ mod tests {
     fn what_a_cap_takes_from_one_goes_to_the_others() {
         let feed = |rate| Tracked::new(Model::Homogeneous(Homogeneous { rate }));
         let feeds: Vec<Tracked> = (0..12).map(|i| feed(3.0_f64.powi(i) * 1e-8)).collect();
-        let limits = DailyLimits { looks: 600.0, bytes: None };
+        let limits = DailyLimits { polls: 600.0, bytes: None };
         for strategy in Strategy::ALL {
             for most in [60.0, 100.0, 1e9] {
-                let looks = per_day_at_most(strategy, &feeds, limits, most);
-                let spent: f64 = looks.iter().sum();
+                let polls = per_day_at_most(strategy, &feeds, limits, most);
+                let spent: f64 = polls.iter().sum();
                 assert!((spent / 600.0 - 1.0).abs() < 1e-6, "{strategy} {most}: {spent}");
-                assert!(looks.iter().all(|m| (0.0..=most).contains(m)), "{strategy} {looks:?}");
+                assert!(polls.iter().all(|m| (0.0..=most).contains(m)), "{strategy} {polls:?}");
             }
-            let looks = per_day_at_most(strategy, &feeds, limits, 10.0);
-            assert!(looks.iter().sum::<f64>() <= 120.0, "{strategy}: all have all they can");
+            let polls = per_day_at_most(strategy, &feeds, limits, 10.0);
+            assert!(polls.iter().sum::<f64>() <= 120.0, "{strategy}: all have all they can");
         }
     }
 }

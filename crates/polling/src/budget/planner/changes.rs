@@ -128,7 +128,7 @@ impl Planner {
             Saving::TwoCycles => budget,
         };
         let granted = self.allowance.grant(now, &budget, self.cycle, saving);
-        let limits = DailyLimits { looks: budget.polls_per_day(), bytes: budget.bytes_per_day() };
+        let limits = DailyLimits { polls: budget.polls_per_day(), bytes: budget.bytes_per_day() };
         let mut left = granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         let mut chosen = self.choose(now, granted, limits, budget.per);
         let affordable = chosen.iter().take(granted.polls).take_while(|feed| {

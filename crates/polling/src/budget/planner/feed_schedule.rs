@@ -42,7 +42,7 @@ pub(crate) const POINTS_MAX: u32 = 96;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FeedSchedule {
     /// Polls per day; 0 is never.
-    looks: f64,
+    polls: f64,
     /// The number of points per day; 0 for even spacing.
     n_points: u16,
     /// The points belong to an earlier allocation.
@@ -53,22 +53,22 @@ pub(crate) struct FeedSchedule {
 
 impl FeedSchedule {
     /// Returns a schedule of evenly spaced polls.
-    pub(crate) fn even(looks: f64) -> FeedSchedule {
-        FeedSchedule { looks: looks.max(0.0), ..FeedSchedule::default() }
+    pub(crate) fn even(polls: f64) -> FeedSchedule {
+        FeedSchedule { polls: polls.max(0.0), ..FeedSchedule::default() }
     }
 
-    pub(crate) fn looks(&self) -> f64 {
-        self.looks
+    pub(crate) fn polls(&self) -> f64 {
+        self.polls
     }
 
     /// Sets a new allocation with `n_points` points of the day, 0 for even spacing.
-    pub(crate) fn allot(&mut self, looks: f64, n_points: u32) {
+    pub(crate) fn allot(&mut self, polls: f64, n_points: u32) {
         let n_points = if n_points > POINTS_MAX { 0 } else { n_points as u16 };
         if n_points != self.n_points {
             self.points = Box::default();
         }
         // `max` turns NaN into 0, which is never.
-        (self.looks, self.n_points, self.stale) = (looks.max(0.0), n_points, true);
+        (self.polls, self.n_points, self.stale) = (polls.max(0.0), n_points, true);
     }
 
     /// Returns whether points are missing or belong to an earlier allocation. A flat day needs
@@ -89,11 +89,11 @@ impl FeedSchedule {
     /// little late because plans run in cycles does not delay the later ones. Otherwise a feed due
     /// every 75 seconds would be polled every second minute.
     pub(crate) fn next(&self, due: Time, last: Time, cycle: Duration) -> Option<Time> {
-        if self.looks <= 0.0 {
+        if self.polls <= 0.0 {
             return None;
         }
         let Some(&first) = self.points.first() else {
-            let gap_ms = (DAY_MS as f64 / self.looks.max(1.0 / DAYS_MAX)).max(1000.0) as i64;
+            let gap_ms = (DAY_MS as f64 / self.polls.max(1.0 / DAYS_MAX)).max(1000.0) as i64;
             let late_ms = last.millis_since(due);
             let cycle_ms = i64::try_from(cycle.as_millis()).unwrap_or(i64::MAX);
             let late_max_ms = cycle_ms.max(gap_ms / 2).min(gap_ms);
@@ -109,7 +109,7 @@ impl FeedSchedule {
 
     /// Returns the days between two polls at the same point.
     fn every_days(&self) -> i64 {
-        if self.looks >= 1.0 { 1 } else { (1.0 / self.looks).round().clamp(1.0, DAYS_MAX) as i64 }
+        if self.polls >= 1.0 { 1 } else { (1.0 / self.polls).round().clamp(1.0, DAYS_MAX) as i64 }
     }
 }
 
@@ -130,12 +130,12 @@ mod tests {
     fn one_look_a_day_comes_after_the_morning_and_rarer_ones_at_the_same_hour() {
         let nine = |day: i64| Time::from_secs(day * 86_400 + 9 * 3600);
         let mut rhythm = FeedSchedule::default();
-        for (looks, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {
-            rhythm.allot(looks, 1);
+        for (polls, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {
+            rhythm.allot(polls, 1);
             rhythm.schedule(&morning());
             let next = rhythm.next(nine(5), nine(5), CYCLE).unwrap();
-            assert!(next.since(nine(5 + days)).as_secs() < 10, "{looks} {next}");
-            assert!(nine(5 + days).since(next).as_secs() < 10, "{looks} {next}");
+            assert!(next.since(nine(5 + days)).as_secs() < 10, "{polls} {next}");
+            assert!(nine(5 + days).since(next).as_secs() < 10, "{polls} {next}");
         }
         assert_eq!(FeedSchedule::even(0.0).next(nine(5), nine(5), CYCLE), None);
         assert_eq!(FeedSchedule::even(f64::NAN).next(nine(5), nine(5), CYCLE), None);
@@ -166,13 +166,13 @@ mod tests {
     fn a_gap_little_longer_than_the_cycle_is_kept_on_average() {
         let (gap_ms, end_ms) = (75_000, 3_600_000);
         let rhythm = FeedSchedule::even(DAY_MS as f64 / gap_ms as f64);
-        let (mut due, mut n_looks) = (Time::from_millis(0), 0);
+        let (mut due, mut n_polls) = (Time::from_millis(0), 0);
         for now in (0..=end_ms).step_by(60_000).map(Time::from_millis) {
             if due <= now {
                 due = rhythm.next(due, now, CYCLE).unwrap();
-                n_looks += 1;
+                n_polls += 1;
             }
         }
-        assert_eq!(n_looks, 1 + end_ms / gap_ms);
+        assert_eq!(n_polls, 1 + end_ms / gap_ms);
     }
 }

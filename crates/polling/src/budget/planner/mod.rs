@@ -113,11 +113,11 @@ impl Planner {
 
     /// Returns the feeds to poll now with `budget` polls for the cycle; two-steps may exceed it.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
-        let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
+        let per_day = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
         let (polls, expiring, left, ends_in) = (budget, budget, budget, self.cycle);
         let granted =
             SpendingGrant { polls, expiring, bytes: None, left, bytes_left: None, ends_in };
-        self.choose(now, granted, DailyLimits { looks, bytes: None }, self.cycle)
+        self.choose(now, granted, DailyLimits { polls: per_day, bytes: None }, self.cycle)
     }
 
     /// Returns the polls that `granted` and the daily `limits` afford in a budget's `period`.

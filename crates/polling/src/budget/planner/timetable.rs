@@ -34,7 +34,7 @@ const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
 /// The time from a change of feeds or weights to the next allocation.
 const CHANGES_WAIT: Duration = Duration::from_secs(3600);
 /// The polls per day of a new feed until then.
-const LOOKS_MEANWHILE: f64 = 24.0;
+const POLLS_MEANWHILE: f64 = 24.0;
 
 /// The earliest time: a feed that was never polled is due since then.
 const NEVER: Time = Time::from_millis(i64::MIN);
@@ -103,14 +103,14 @@ impl Timetable {
     ) {
         (self.made_at, self.limits, self.changed) = (now, limits, false);
         let plans = |cycle: Duration| ALLOCATED_FOR.as_secs_f64() / cycle.as_secs_f64();
-        let looks =
+        let polls =
             per_day_at_most(strategy, feeds, limits, self.cycle.map_or(f64::INFINITY, plans));
-        let points = points(strategy, &looks);
+        let points = points(strategy, &polls);
         self.rhythms.resize(feeds.len(), FeedSchedule::default());
         self.keyed.resize(feeds.len(), 0);
         self.taken.resize(feeds.len(), NEVER);
         for (feed, rhythm) in self.rhythms.iter_mut().enumerate() {
-            rhythm.allot(looks[feed], points.as_ref().map_or(0, |points| points[feed]));
+            rhythm.allot(polls[feed], points.as_ref().map_or(0, |points| points[feed]));
         }
         let mut due = Vec::with_capacity(feeds.len());
         for (feed, from) in from.iter().enumerate() {
@@ -146,20 +146,20 @@ impl Timetable {
 
     /// A feed that was never polled is due at once, unless it gets no polls.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
-        let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
+        let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.polls() > 0.0)?;
         let cycle = self.cycle.unwrap_or_default();
         tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, cycle))
     }
 
     /// Returns when a feed is due, and its polls per day.
     pub(crate) fn outlook(&self, feed: usize, tracked: &Tracked) -> Option<(Time, f64)> {
-        Some((self.due_at(feed, tracked)?, self.rhythms.get(feed)?.looks()))
+        Some((self.due_at(feed, tracked)?, self.rhythms.get(feed)?.polls()))
     }
 
     /// Queues a feed that was observed or held for its next poll.
     pub(crate) fn offer(&mut self, feed: usize, tracked: &Tracked, from: Time) {
         if self.rhythms.len() <= feed {
-            self.rhythms.resize(feed + 1, FeedSchedule::even(LOOKS_MEANWHILE));
+            self.rhythms.resize(feed + 1, FeedSchedule::even(POLLS_MEANWHILE));
             self.keyed.resize(feed + 1, 0);
             self.taken.resize(feed + 1, NEVER);
             self.changed = true;
@@ -186,8 +186,8 @@ impl Timetable {
         if value <= 0.0 {
             *rhythm = FeedSchedule::default();
             self.keyed[feed] = self.keyed[feed].wrapping_add(1);
-        } else if rhythm.looks() <= 0.0 {
-            *rhythm = FeedSchedule::even(LOOKS_MEANWHILE);
+        } else if rhythm.polls() <= 0.0 {
+            *rhythm = FeedSchedule::even(POLLS_MEANWHILE);
         }
     }
 }

@@ -78,7 +78,7 @@ pub enum PlanCase {
     },
     /// The feed gets this many polls a day, the next one at `at`.
     Allotted {
-        looks_per_day: f64,
+        polls_per_day: f64,
         at: Time,
     },
     /// The feed gets no polls: other feeds gain more from each.
@@ -147,7 +147,7 @@ impl Planner {
             | Strategy::LambdaCrawl => match &self.timetable {
                 None => PlanCase::NotYetAllotted,
                 Some(table) => match table.outlook(feed, tracked) {
-                    Some((at, looks_per_day)) => PlanCase::Allotted { looks_per_day, at },
+                    Some((at, polls_per_day)) => PlanCase::Allotted { polls_per_day, at },
                     None => PlanCase::NotAllotted,
                 },
             },
@@ -186,7 +186,7 @@ impl PlanWhy {
                 format!("n={expected:.2} waited={}s price={}s", waited.as_secs(), price.as_secs())
             }
             PlanCase::Rank { divergence, utility } => format!("div={divergence:.2} u={utility:.0}"),
-            PlanCase::Allotted { looks_per_day, .. } => format!("looks={looks_per_day:.3}/d"),
+            PlanCase::Allotted { polls_per_day, .. } => format!("looks={polls_per_day:.3}/d"),
             PlanCase::NotAllotted => "no-look".to_owned(),
             PlanCase::NotYetAllotted => "not-yet".to_owned(),
         };

@@ -72,8 +72,8 @@ pub(crate) fn plan_sentences(case: PlanCase, strategy: Strategy) -> String {
              with the longest wait are polled first.",
             waited(utility)
         ),
-        PlanCase::Allotted { looks_per_day, .. } => {
-            format!("It gets {looks_per_day:.2} polls a day. {}", aim(strategy))
+        PlanCase::Allotted { polls_per_day, .. } => {
+            format!("It gets {polls_per_day:.2} polls a day. {}", aim(strategy))
         }
         PlanCase::NotAllotted => format!("It gets no poll. {}", aim(strategy)),
         PlanCase::NotYetAllotted => {

@@ -15,16 +15,16 @@
 //! planner.track(feed(0.01));
 //! planner.track(feed(0.01));
 //! planner.set_budget(Some("6/1h".parse().unwrap()));
-//! let mut looks = [0; 10];
+//! let mut polls = [0; 10];
 //! for minute in 0..600 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[minute as usize / 60] += 1;
+//!         polls[minute as usize / 60] += 1;
 //!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert_eq!(looks, [6; 10]);
+//! assert_eq!(polls, [6; 10]);
 //! ```
 
 use std::time::Duration;
@@ -77,7 +77,7 @@ impl CycleBudget {
             expiring: granted.expiring,
             left: granted.left as f64,
             ends_in: granted.ends_in,
-            per_sec: limits.looks / DAY_SECS,
+            per_sec: limits.polls / DAY_SECS,
             bytes: granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64),
             bytes_left: granted.bytes_left.map_or(f64::INFINITY, |bytes| bytes as f64),
             bytes_per_sec: limits.bytes.map_or(0.0, |bytes| bytes / DAY_SECS),
@@ -107,7 +107,7 @@ impl CycleBudget {
             if want > 0.0 { want / (left + few * per_sec * after) } else { 0.0 }
         };
         ExpectedSpending {
-            looks: relative(until_end.looks, in_all.looks, self.left, self.per_sec),
+            polls: relative(until_end.polls, in_all.polls, self.left, self.per_sec),
             bytes: relative(until_end.bytes, in_all.bytes, self.bytes_left, self.bytes_per_sec),
         }
     }

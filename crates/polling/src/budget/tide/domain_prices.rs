@@ -26,16 +26,16 @@
 //! planner.track(feed(0.01));
 //! planner.set_pace(0, 1, Duration::from_secs(3600));
 //! planner.set_budget(Some("6/1h".parse().unwrap()));
-//! let mut looks = [0, 0];
+//! let mut polls = [0, 0];
 //! for minute in 1..=600 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[number] += 1;
+//!         polls[number] += 1;
 //!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert!(looks[0] <= 10 && looks[1] > 40, "{looks:?}");
+//! assert!(polls[0] <= 10 && polls[1] > 40, "{polls:?}");
 //! ```
 
 use std::cmp::Reverse;

@@ -27,18 +27,18 @@
 //! planner.track(feed(0.0001));
 //! planner.track(feed(0.0004));
 //! planner.set_budget(Some("6/1h".parse().unwrap()));
-//! let mut looks = [0, 0];
+//! let mut polls = [0, 0];
 //! for minute in 0..1200 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[number] += 1;
+//!         polls[number] += 1;
 //!         let last = Some(now);
 //!         let seen = Tracked { last, ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert!((116..=120).contains(&(looks[0] + looks[1])), "{looks:?}");
-//! assert!((38..=42).contains(&looks[0]), "{looks:?}");
+//! assert!((116..=120).contains(&(polls[0] + polls[1])), "{polls:?}");
+//! assert!((38..=42).contains(&polls[0]), "{polls:?}");
 //! ```
 
 mod cycle_budget;
@@ -159,10 +159,10 @@ impl TideStrategy {
     pub(crate) fn case(&self, feed: u32, tracked: &Tracked) -> PlanCase {
         let price = self.price_of(feed, tracked);
         let next = tracked.last.and_then(|last| planned_poll(tracked, last, price, self.miss));
-        let Some((at, look)) = next else { return PlanCase::NeverPolled };
+        let Some((at, poll)) = next else { return PlanCase::NeverPolled };
         let price = Duration::try_from_secs_f64(price * tracked.value()).unwrap_or(Duration::MAX);
         let miss = self.miss;
-        PlanCase::Waiting { expected: look.expected, waited: look.waited(), price, miss, at }
+        PlanCase::Waiting { expected: poll.expected, waited: poll.waited(), price, miss, at }
     }
 
     /// Returns the polls of one cycle. They are removed until they are offered again.
@@ -204,6 +204,6 @@ fn planned_poll(
     price: f64,
     Miss(miss): Miss,
 ) -> Option<(Time, PlannedPoll)> {
-    let look = next_poll(tracked.believed(), tracked.window, miss, last, price)?;
-    Some((last.shifted((look.after_secs * 1000.0) as i64), look))
+    let poll = next_poll(tracked.believed(), tracked.window, miss, last, price)?;
+    Some((last.shifted((poll.after_secs * 1000.0) as i64), poll))
 }

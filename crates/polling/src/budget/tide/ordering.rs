@@ -16,16 +16,16 @@
 //! planner.track(feed(0.001));
 //! planner.track(feed(0.001));
 //! planner.set_budget(Some("6/1h".parse().unwrap()));
-//! let mut looks = [0, 0];
+//! let mut polls = [0, 0];
 //! for minute in 1..=600 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[number] += 1;
+//!         polls[number] += 1;
 //!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert!(i32::abs(looks[0] - looks[1]) <= 1, "{looks:?}");
+//! assert!(i32::abs(polls[0] - polls[1]) <= 1, "{polls:?}");
 //! ```
 
 use feed::Time;

@@ -24,16 +24,16 @@
 //! planner.track(feed(0.0002));
 //! planner.track(feed(0.0002));
 //! planner.set_budget(Some("12/1h".parse().unwrap()));
-//! let mut looks = [0, 0];
+//! let mut polls = [0, 0];
 //! for minute in 1..=600 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[number] += 1;
+//!         polls[number] += 1;
 //!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert!((114..=126).contains(&(looks[0] + looks[1])), "{looks:?}");
+//! assert!((114..=126).contains(&(polls[0] + polls[1])), "{polls:?}");
 //! ```
 
 use feed::Time;
@@ -169,8 +169,8 @@ impl Price {
         let mut by_bytes = false;
         let mut excess = |price: f64| {
             let beside = budget.relative_spending(&wanted(price));
-            by_bytes = beside.bytes > beside.looks;
-            beside.bytes.max(beside.looks)
+            by_bytes = beside.bytes > beside.polls;
+            beside.bytes.max(beside.polls)
         };
         let mut price = search(self.price.ln(), &mut excess);
         if before.is_some_and(|before| before.per_sec == per_sec) {
@@ -184,14 +184,14 @@ impl Price {
     /// share δ advances n·δ/2 polls of n feeds: no more than are earned until the next adjustment.
     fn fall_max(&self, budget: &CycleBudget) -> f64 {
         let secs = budget.adjusted_every().as_secs_f64();
-        let looks = 2.0 * budget.per_sec * secs / f64::from(self.n_feeds.max(1));
-        looks.max(FALL_PER_PERIOD * secs / budget.period.as_secs_f64().max(1.0))
+        let polls = 2.0 * budget.per_sec * secs / f64::from(self.n_feeds.max(1));
+        polls.max(FALL_PER_PERIOD * secs / budget.period.as_secs_f64().max(1.0))
     }
 }
 
 /// The expected spending up to a time, absolute or relative to the available amounts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExpectedSpending {
-    pub(super) looks: f64,
+    pub(super) polls: f64,
     pub(super) bytes: f64,
 }

@@ -16,16 +16,16 @@
 //! planner.track(feed(0.0));
 //! planner.track(feed(0.001));
 //! planner.set_budget(Some("6/1h".parse().unwrap()));
-//! let mut looks = [0, 0];
+//! let mut polls = [0, 0];
 //! for minute in 1..=600 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[number] += 1;
+//!         polls[number] += 1;
 //!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert!(looks[0] <= 1 && looks[1] > 50, "{looks:?}");
+//! assert!(polls[0] <= 1 && polls[1] > 50, "{polls:?}");
 //! ```
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ use super::{CycleBudget, TideStrategy, planned_poll};
 use crate::budget::{Miss, Tracked};
 
 /// Polls that are simulated one by one. Faster feeds are extrapolated by the root of their rate.
-const LOOKS_MAX: u32 = 8;
+const POLLS_MAX: u32 = 8;
 
 /// A sampled feed.
 struct SampledFeed {
@@ -50,7 +50,7 @@ struct SampledFeed {
 
 /// The sampled feeds of one domain.
 struct SampledDomain {
-    looks_per_sec: f64,
+    polls_per_sec: f64,
     wanted: [ExpectedSpending; MOMENTS],
 }
 
@@ -67,7 +67,7 @@ impl TideStrategy {
                 let price = price * self.relative_price(asked.feed, tracked);
                 let sums = asked.group.map_or(&mut wanted, |group| &mut groups[group].wanted);
                 follow(tracked, (price, self.miss), now, budget, |moment, n| {
-                    sums[moment].looks += asked.stands_for * n;
+                    sums[moment].polls += asked.stands_for * n;
                     sums[moment].bytes += asked.stands_for * n * tracked.cost.max(0.0);
                 });
             }
@@ -86,11 +86,11 @@ impl TideStrategy {
             let group = self.domains.paced(feed).map(|(number, n_feeds, gap)| {
                 let group = *numbers.entry(number).or_insert(groups.len());
                 if group == groups.len() {
-                    groups.push(SampledDomain { looks_per_sec: 0.0, wanted: Default::default() });
+                    groups.push(SampledDomain { polls_per_sec: 0.0, wanted: Default::default() });
                 }
                 // The number of such domains that the feed represents.
                 let stands_for = stands_for / f64::from(n_feeds.max(1));
-                groups[group].looks_per_sec += stands_for / gap.as_secs_f64().max(1e-3);
+                groups[group].polls_per_sec += stands_for / gap.as_secs_f64().max(1e-3);
                 group
             });
             SampledFeed { feed, stands_for, group }
@@ -103,11 +103,11 @@ impl SampledDomain {
     /// Adds the spending that the domain's pace allows.
     fn add_to(&self, wanted: &mut [ExpectedSpending; MOMENTS], budget: &CycleBudget) {
         for (moment, sum) in wanted.iter_mut().enumerate() {
-            let ExpectedSpending { looks, bytes } = self.wanted[moment];
-            let granted = self.looks_per_sec * budget.until(moment).as_secs_f64();
-            let share = if looks > granted { granted / looks } else { 1.0 };
+            let ExpectedSpending { polls, bytes } = self.wanted[moment];
+            let granted = self.polls_per_sec * budget.until(moment).as_secs_f64();
+            let share = if polls > granted { granted / polls } else { 1.0 };
             *sum = ExpectedSpending {
-                looks: sum.looks + share * looks,
+                polls: sum.polls + share * polls,
                 bytes: sum.bytes + share * bytes,
             };
         }
@@ -126,7 +126,7 @@ fn follow(
     let (mut n, mut first, mut last) = (0, None, tracked.last);
     for moment in 0..MOMENTS {
         let until = now + budget.until(moment);
-        while n < LOOKS_MAX {
+        while n < POLLS_MAX {
             let at = last.map_or(Some(now), |last| {
                 planned_poll(tracked, last, price, miss).map(|(at, _)| at)
             });
@@ -134,7 +134,7 @@ fn follow(
             (n, first, last) = (n + 1, first.or(Some(at)), Some(at));
         }
         let beyond = match (first, last) {
-            (Some(first), Some(last)) if n == LOOKS_MAX && last < until => {
+            (Some(first), Some(last)) if n == POLLS_MAX && last < until => {
                 // Polls are proportional to the root of the rate.
                 let (gone, to_come) = (roots(tracked, first, last), roots(tracked, last, until));
                 if gone > 0.0 { f64::from(n - 1) * to_come / gone } else { 0.0 }

@@ -15,16 +15,16 @@
 //! planner.track(feed(0.001));
 //! planner.track(feed(0.001));
 //! planner.set_budget(Some("1/1h".parse().unwrap()));
-//! let mut looks = [0, 0];
+//! let mut polls = [0, 0];
 //! for minute in 1..=600 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[number] += 1;
+//!         polls[number] += 1;
 //!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert!((9..=11).contains(&(looks[0] + looks[1])), "{looks:?}");
+//! assert!((9..=11).contains(&(polls[0] + polls[1])), "{polls:?}");
 //! ```
 
 use super::price::RANGE;

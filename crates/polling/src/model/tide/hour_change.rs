@@ -114,9 +114,9 @@ mod tests {
     /// of them at night, polled every two hours.
     fn n_turned(is_day: impl Fn(i64, i64) -> bool) -> usize {
         let (mut tide, mut n, mut i) = (TideModel::default(), 0, 0_u64);
-        for look in 0..200 * 12 {
-            let begin = Time::from_secs(look * 7200);
-            let rate = if is_day(look / 12, look % 12 * 2) { 15.0 } else { 1.67 };
+        for poll in 0..200 * 12 {
+            let begin = Time::from_secs(poll * 7200);
+            let rate = if is_day(poll / 12, poll % 12 * 2) { 15.0 } else { 1.67 };
             let mut new = Vec::new();
             for minute in 0..120 {
                 i += 1;

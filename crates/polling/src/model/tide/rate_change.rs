@@ -132,9 +132,9 @@ mod tests {
 
     /// Polls every two hours with one expected entry. Returns the poll at which a change is
     /// accepted, and the entries per day since.
-    fn told(n_looks: usize, entries: impl Fn(usize) -> f64) -> Option<(usize, f64)> {
+    fn told(n_polls: usize, entries: impl Fn(usize) -> f64) -> Option<(usize, f64)> {
         let mut doubt = RateChange::default();
-        (0..n_looks).find_map(|i| {
+        (0..n_polls).find_map(|i| {
             let gap = PollGap { secs: 7200.0, entries: entries(i), watched: 7200.0 };
             doubt.learn(gap, RATE);
             let span = doubt.changed()?;

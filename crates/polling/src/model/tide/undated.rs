@@ -12,8 +12,8 @@
 //! // Every day at ten, without a date; polled every seven hours.
 //! let mut model = ModelKind::Tide.start();
 //! let n_by = |secs: i64| (secs - 36_000).div_euclid(86_400);
-//! for look in 0..400 {
-//!     let (last, at) = ((look - 1) * 25_200, look * 25_200);
+//! for poll in 0..400 {
+//!     let (last, at) = ((poll - 1) * 25_200, poll * 25_200);
 //!     let new = vec![Time::from_secs(at); (n_by(at) - n_by(last)) as usize];
 //!     model.learn(&Observation::first(Time::from_secs(at), &new).with_overlap(1));
 //! }

@@ -12,10 +12,10 @@
 //!
 //! // Polled every ten minutes; entries become visible 25 minutes after their date.
 //! let mut model = ModelKind::Tide.start();
-//! for look in 0..700 {
-//!     let at = Time::from_secs(look * 600);
-//!     let dates = [Time::from_secs(look * 600 - 1500 - look * 11 % 600)];
-//!     let found = if look % 7 == 0 { &dates[..] } else { &[] };
+//! for poll in 0..700 {
+//!     let at = Time::from_secs(poll * 600);
+//!     let dates = [Time::from_secs(poll * 600 - 1500 - poll * 11 % 600)];
+//!     let found = if poll % 7 == 0 { &dates[..] } else { &[] };
 //!     model.learn(&Observation { overlap: 1, late: found, ..Observation::seen(at, found, &[at; 1][..found.len()]) });
 //! }
 //! let Model::Tide(tide) = &model else { panic!("another model") };

@@ -78,7 +78,9 @@ impl WeekdayCounts {
             Some((last, counted)) if *last == day => {
                 if !*counted && !o.new.is_empty() {
                     *counted = true;
-                    self.changed[weekday(day)] += 1;
+                    // Damaged state may hold the largest count.
+                    let changed = &mut self.changed[weekday(day)];
+                    *changed = changed.saturating_add(1);
                 }
             }
             Some(_) => {

@@ -145,21 +145,21 @@ fn a_poll_that_costs_nothing_is_planned_like_any_other() {
     // Version, τ and the price; then the share of bytes in the price.
     progress[17..25].copy_from_slice(&1.0_f64.to_le_bytes());
     planner.resume(&progress);
-    let mut looks = [0; 2];
+    let mut polls = [0; 2];
     for cycle in 1..=60 {
         let now = START + CYCLE * cycle;
         for number in planner.spend(now) {
-            looks[number] += 1;
+            polls[number] += 1;
             planner.observe(number, &crate::support::vectors::seen(now, &[now.shifted(-1000)]));
         }
     }
-    assert!(looks[feeds[0]] > looks[feeds[1]] && looks[feeds[1]] > 0, "{looks:?}");
+    assert!(polls[feeds[0]] > polls[feeds[1]] && polls[feeds[1]] > 0, "{polls:?}");
 }
 
 /// One of two hundred feeds of a domain is left: its polls are priced as if it had been alone.
 #[test]
 fn feeds_that_left_take_no_part_in_the_pace_of_their_domain() {
-    let looks = |n_leaving: usize| {
+    let polls = |n_leaving: usize| {
         let mut planner = Planner::new(Spending::Tide, CYCLE);
         planner.set_budget(Some("60/1h".parse().expect("a budget")));
         let known = |rate: f64| Tracked {
@@ -173,16 +173,16 @@ fn feeds_that_left_take_no_part_in_the_pace_of_their_domain() {
             planner.set_pace(number, 1, Duration::from_secs(60));
             planner.drop_feed(number);
         }
-        let mut looks = [0; 2];
+        let mut polls = [0; 2];
         for cycle in 1..=24 * 60 {
             let now = START + CYCLE * cycle;
             for number in planner.spend(now) {
-                looks[number] += 1;
+                polls[number] += 1;
                 let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
                 planner.renew(number, seen, now);
             }
         }
-        looks
+        polls
     };
-    assert_eq!(looks(200), looks(0));
+    assert_eq!(polls(200), polls(0));
 }

@@ -47,7 +47,7 @@ pub fn shapes() -> [[f64; 24]; 3] {
 /// One feed: the postings of each cycle, and the cycles at whose ends it was polled.
 pub struct Watched {
     pub published: Vec<f64>,
-    pub looks: Vec<usize>,
+    pub polls: Vec<usize>,
 }
 
 impl Watched {
@@ -63,12 +63,12 @@ impl Watched {
             }
         }
         let mut pause = || 1 + draws.below(pause_max) as usize;
-        let (mut looks, mut at) = (Vec::new(), pause());
+        let (mut polls, mut at) = (Vec::new(), pause());
         while at <= published.len() {
-            looks.push(at);
+            polls.push(at);
             at += pause();
         }
-        Watched { published, looks }
+        Watched { published, polls }
     }
 
     /// Returns the distance at the end of each week between the real day and that of a model.
@@ -79,10 +79,10 @@ impl Watched {
         mut told: impl FnMut(&mut M, (usize, usize), f64),
         hours: impl Fn(&M) -> Vec<f64>,
     ) -> Vec<f64> {
-        let (mut last, mut looks) = (0, self.looks.iter().peekable());
+        let (mut last, mut polls) = (0, self.polls.iter().peekable());
         let mut distances = Vec::new();
         for (week, cycles) in self.published.chunks(CYCLES_A_WEEK).enumerate() {
-            while let Some(at) = looks.next_if(|at| **at <= (week + 1) * CYCLES_A_WEEK) {
+            while let Some(at) = polls.next_if(|at| **at <= (week + 1) * CYCLES_A_WEEK) {
                 told(&mut model, (last, *at), self.published[last..*at].iter().sum());
                 last = *at;
             }

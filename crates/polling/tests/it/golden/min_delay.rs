@@ -49,9 +49,9 @@ fn allocations_follow_theorem_1() {
     for examples in named("sia_examples") {
         let row = &examples["theorem1"];
         let feeds = demands(&row["rates"], Some(&row["weights"]));
-        let looks = min_delay(&feeds, float(&row["M"]));
-        check_all(&looks, &floats(&row["m"]), 1e-9);
-        check_close(delay(&feeds, &looks), float(&row["delay"]), 1e-9);
+        let polls = min_delay(&feeds, float(&row["M"]));
+        check_all(&polls, &floats(&row["m"]), 1e-9);
+        check_close(delay(&feeds, &polls), float(&row["delay"]), 1e-9);
     }
 }
 
@@ -190,7 +190,7 @@ fn crawler_policies_are_the_textbooks() {
     for vectors in named("sia_vectors") {
         let row = &vectors["cgm_classic"];
         let (feeds, budget) = (demands(&row["rates"], None), float(&row["budget"]));
-        check_all(&crawl_freshness::looks(&feeds, budget), &floats(&row["freshness"]), 1e-9);
-        check_all(&crawl_age::looks(&feeds, budget), &floats(&row["age"]), 1e-9);
+        check_all(&crawl_freshness::polls(&feeds, budget), &floats(&row["freshness"]), 1e-9);
+        check_all(&crawl_age::polls(&feeds, budget), &floats(&row["age"]), 1e-9);
     }
 }

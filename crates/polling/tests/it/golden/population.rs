@@ -102,28 +102,28 @@ impl Population {
     }
 
     /// Returns the mean delay in minutes for polls per day at even spacing.
-    pub fn even(&self, looks: &[f64]) -> f64 {
-        self.mean(|i| match looks[i] > 0.0 {
-            true => MINUTES / 2.0 / looks[i],
+    pub fn even(&self, polls: &[f64]) -> f64 {
+        self.mean(|i| match polls[i] > 0.0 {
+            true => MINUTES / 2.0 / polls[i],
             false => MINUTES / 2.0 * DAYS_MEASURED,
         })
     }
 
-    pub fn scheduled(&self, days: &mut Days, looks: usize) -> f64 {
-        self.mean(|i| days.least(self.patterns[i], looks))
+    pub fn scheduled(&self, days: &mut Days, polls: usize) -> f64 {
+        self.mean(|i| days.least(self.patterns[i], polls))
     }
 
     /// Returns the mean delay and the polls per feed for whole polls at the best points.
-    pub fn combined(&self, days: &mut Days, looks: &[f64]) -> (f64, f64) {
+    pub fn combined(&self, days: &mut Days, polls: &[f64]) -> (f64, f64) {
         let mut spent = 0.0;
         let delay = self.mean(|i| {
             let whole = |x: f64| x.floor() + f64::from(u8::from(self.roundings[i] < x.fract()));
-            if looks[i] >= 1.0 {
-                let m = whole(looks[i]);
+            if polls[i] >= 1.0 {
+                let m = whole(polls[i]);
                 spent += m;
                 return days.least(self.patterns[i], m as usize);
             }
-            let every = whole(1.0 / looks[i]);
+            let every = whole(1.0 / polls[i]);
             spent += 1.0 / every;
             MINUTES / 2.0 * (every - 1.0) + days.least(self.patterns[i], 1)
         });

@@ -58,15 +58,15 @@ fn the_synthetic_comparison_holds_to_the_last_digits() {
                 check(row, "uniform", feeds.even(&[1.0; FEEDS]));
             }
             check(row, "scheduling", feeds.scheduled(&mut days, 1));
-            let looks = min_delay(&feeds.demands(), n);
-            check(row, "allocation", feeds.even(&looks));
-            let rarest = looks.iter().copied().fold(f64::INFINITY, f64::min);
+            let polls = min_delay(&feeds.demands(), n);
+            check(row, "allocation", feeds.even(&polls));
+            let rarest = polls.iter().copied().fold(f64::INFINITY, f64::min);
             check(row, "allocation_max_delay", MINUTES / rarest);
-            let (delay, spent) = feeds.combined(&mut days, &looks);
+            let (delay, spent) = feeds.combined(&mut days, &polls);
             check(row, "combined", delay);
             check(row, "combined_budget", spent);
-            check(row, "cgm_age", feeds.even(&crawl_age::looks(&feeds.demands(), n)));
-            let fresh = crawl_freshness::looks(&feeds.demands(), n);
+            check(row, "cgm_age", feeds.even(&crawl_age::polls(&feeds.demands(), n)));
+            let fresh = crawl_freshness::polls(&feeds.demands(), n);
             check(row, "cgm_freshness", feeds.even(&fresh));
             let ignored = feeds.mean(|i| f64::from(u8::from(fresh[i] <= 0.0)));
             check(row, "fresh_ignored_postings", ignored);
@@ -79,20 +79,20 @@ fn the_curve_over_the_budget_holds() {
     let mut days = Days::new();
     let feeds = Population::draw(FEEDS_OF_THE_CURVE, 1070.0, false);
     for vectors in named("sia_policies") {
-        for (looks, row) in vectors["curve_X1070"].as_object().expect("rows by looks") {
-            let looks: usize = looks.parse().expect("looks per feed");
-            let budget = looks as f64 * feeds.len();
+        for (polls, row) in vectors["curve_X1070"].as_object().expect("rows by looks") {
+            let polls: usize = polls.parse().expect("looks per feed");
+            let budget = polls as f64 * feeds.len();
             let allocated = min_delay(&feeds.demands(), budget);
             let found = [
-                ("uniform", feeds.even(&vec![looks as f64; FEEDS_OF_THE_CURVE])),
-                ("scheduling", feeds.scheduled(&mut days, looks)),
+                ("uniform", feeds.even(&vec![polls as f64; FEEDS_OF_THE_CURVE])),
+                ("scheduling", feeds.scheduled(&mut days, polls)),
                 ("allocation", feeds.even(&allocated)),
                 ("combined", feeds.combined(&mut days, &allocated).0),
             ];
             for (key, found) in found {
                 // The vectors are rounded to a tenth of a minute.
                 let off = (found - float(&row[key])).abs();
-                assert!(off < 0.05 + 1e-9, "{looks} {key}: {found} is not {}", row[key]);
+                assert!(off < 0.05 + 1e-9, "{polls} {key}: {found} is not {}", row[key]);
             }
         }
     }

@@ -46,14 +46,14 @@ fn start(estimator: &str, a: f64) -> Model {
 /// Returns the squared errors of the measured cycles, and their number.
 fn squares(feed: &Watched, mut model: Model) -> (f64, f64) {
     let (mut last, mut waiting, mut sum) = (0, 0.0, 0.0);
-    let mut looks = feed.looks.iter().peekable();
+    let mut polls = feed.polls.iter().peekable();
     for (before, n) in feed.published.iter().enumerate() {
         let cycle = before + 1;
         waiting += n;
         if before >= WARM_UP {
             sum += (waiting - model.expect(at(last), at(cycle))).powi(2);
         }
-        if looks.next_if(|look| **look == cycle).is_some() {
+        if polls.next_if(|poll| **poll == cycle).is_some() {
             match &mut model {
                 Model::SingleVariable(model) => model.update(at(cycle), waiting, None),
                 Model::Periodic(model) => model.update(at(cycle), waiting, None),

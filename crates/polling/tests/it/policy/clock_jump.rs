@@ -16,9 +16,9 @@ const DECADES: Duration = Duration::from_secs(70 * 365 * 86_400);
 
 /// Polls every hour: an entry a day for ten days, one poll with a clock far ahead, then two entries
 /// an hour for thirty days.
-fn looks(mut each: impl FnMut(&Observation<'_>)) {
+fn polls(mut each: impl FnMut(&Observation<'_>)) {
     let mut window: Vec<Time> = Vec::new();
-    let mut look = |at: Time, new: &[Time]| {
+    let mut poll = |at: Time, new: &[Time]| {
         window.extend(new);
         window.drain(..window.len().saturating_sub(20));
         each(&Observation::seen(at, &window, new).with_overlap(1));
@@ -26,12 +26,12 @@ fn looks(mut each: impl FnMut(&Observation<'_>)) {
     for hour in 0..240 {
         let at = START + HOUR * hour;
         let born = [at - HOUR / 2];
-        look(at, if hour % 24 == 0 { &born } else { &[] });
+        poll(at, if hour % 24 == 0 { &born } else { &[] });
     }
-    look(START + DECADES, &[]);
+    poll(START + DECADES, &[]);
     for hour in 240..960 {
         let at = START + HOUR * hour;
-        look(at, &[at - HOUR * 2 / 3, at - HOUR / 3]);
+        poll(at, &[at - HOUR * 2 / 3, at - HOUR / 3]);
     }
 }
 
@@ -39,7 +39,7 @@ fn looks(mut each: impl FnMut(&Observation<'_>)) {
 fn every_model_learns_on_when_the_clock_is_right_again() {
     for kind in ModelKind::ALL {
         let mut tracked = Tracked::new(kind.start());
-        looks(|o| tracked.learn(o));
+        polls(|o| tracked.learn(o));
         assert_eq!(tracked.last, Some(START + HOUR * 959), "{kind:?}");
         // The model of changes, with windows of one entry, sees at most one per poll.
         let least = if kind == ModelKind::Changes { 20.0 } else { 30.0 };
@@ -54,7 +54,7 @@ fn every_policy_wishes_as_if_the_clock_had_been_right() {
         let policy: Policy = spec.parse().expect("known");
         let wish = |skips: bool| {
             let (mut learned, mut wish) = (policy.start(), None);
-            looks(|o| {
+            polls(|o| {
                 if !skips || o.at < START + DECADES {
                     policy.learn(&mut learned, o);
                     wish = Some(policy.wish(&learned, o, &Bounds::EVALUATION).at.since(o.at));

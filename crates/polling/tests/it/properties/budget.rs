@@ -58,7 +58,7 @@ proptest! {
             .into_iter()
             .map(|(rate, weight)| Demand { rate, weight, cost: 1.0 })
             .collect();
-        for allocate in [min_delay, lambda_crawl::looks] {
+        for allocate in [min_delay, lambda_crawl::polls] {
             let (less, rich) = (allocate(&feeds, budget), allocate(&feeds, budget * more));
             prop_assert!((less.iter().sum::<f64>() / budget - 1.0).abs() < 1e-9);
             prop_assert!(delay(&feeds, &rich) <= delay(&feeds, &less) * (1.0 + 1e-9));
@@ -86,7 +86,7 @@ proptest! {
     #[test]
     fn every_allocator_spends_its_budget_and_no_look_is_negative(
         feeds in prop::collection::vec((-7.0..5.0_f64, -2.0..3.0_f64, 1_u32..300), 1..25),
-        looks in -3.0..6.0_f64,
+        polls in -3.0..6.0_f64,
     ) {
         let tracked = |&(rate, weight, window): &(f64, f64, u32)| {
             let rate = 10.0_f64.powf(rate) / 86_400.0;
@@ -94,12 +94,12 @@ proptest! {
             Tracked { weight: 10.0_f64.powf(weight), window, ..Tracked::new(model) }
         };
         let feeds: Vec<Tracked> = feeds.iter().map(tracked).collect();
-        let budget = 10.0_f64.powf(looks);
+        let budget = 10.0_f64.powf(polls);
         for strategy in Spending::ALL {
-            let looks = per_day(strategy, &feeds, DailyLimits { looks: budget, bytes: None });
-            let spent: f64 = looks.iter().sum();
+            let polls = per_day(strategy, &feeds, DailyLimits { polls: budget, bytes: None });
+            let spent: f64 = polls.iter().sum();
             prop_assert!((spent / budget - 1.0).abs() < 1e-6, "{} {} {}", strategy, spent, budget);
-            prop_assert!(looks.iter().all(|m| *m >= 0.0 && m.is_finite()), "{}", strategy);
+            prop_assert!(polls.iter().all(|m| *m >= 0.0 && m.is_finite()), "{}", strategy);
         }
     }
 
@@ -134,26 +134,26 @@ proptest! {
     #[test]
     fn more_of_either_limit_never_means_more_delay(
         feeds in prop::collection::vec((1e-7..1e-2_f64, 0.1..10.0_f64, 1e2..1e6_f64), 1..20),
-        looks in 0.5..500.0_f64,
+        polls in 0.5..500.0_f64,
         bytes in 1e3..1e8_f64,
         more in (1.0..3.0_f64, 1.0..3.0_f64),
     ) {
         let demand = |&(rate, weight, cost): &(f64, f64, f64)| Demand { rate, weight, cost };
         let demands: Vec<Demand> = feeds.iter().map(demand).collect();
-        let least = |looks, bytes| delay(&demands, &min_delay_within(&demands, looks, bytes));
-        prop_assert!(least(looks * more.0, bytes) <= least(looks, bytes) * (1.0 + 1e-9));
-        prop_assert!(least(looks, bytes * more.1) <= least(looks, bytes) * (1.0 + 1e-9));
+        let least = |polls, bytes| delay(&demands, &min_delay_within(&demands, polls, bytes));
+        prop_assert!(least(polls * more.0, bytes) <= least(polls, bytes) * (1.0 + 1e-9));
+        prop_assert!(least(polls, bytes * more.1) <= least(polls, bytes) * (1.0 + 1e-9));
         let tracked = |&(rate, weight, cost): &(f64, f64, f64)| {
             let model = Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 });
             Tracked { weight, cost, ..Tracked::new(model) }
         };
         let tracked: Vec<Tracked> = feeds.iter().map(tracked).collect();
         for strategy in [Spending::MinDelayAllocation, Spending::LambdaCrawl] {
-            let waiting = |looks: f64| {
-                let limits = DailyLimits { looks, bytes: None };
+            let waiting = |polls: f64| {
+                let limits = DailyLimits { polls, bytes: None };
                 delay(&demands, &per_day(strategy, &tracked, limits))
             };
-            prop_assert!(waiting(looks * more.0) <= waiting(looks) * (1.0 + 1e-9));
+            prop_assert!(waiting(polls * more.0) <= waiting(polls) * (1.0 + 1e-9));
         }
     }
 

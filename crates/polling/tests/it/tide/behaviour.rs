@@ -106,8 +106,8 @@ fn an_office_is_not_looked_at_by_night_and_waits_less_than_under_any_even_spacin
 #[test]
 fn a_higher_price_means_fewer_looks() {
     let entries = world(3, office);
-    let looks = ["5m", "20m", "1h", "5h", "1d"].map(|p| live(&tide(p), &entries, 28).0.len());
-    assert!(looks.is_sorted_by(|a, b| a > b), "{looks:?}");
+    let polls = ["5m", "20m", "1h", "5h", "1d"].map(|p| live(&tide(p), &entries, 28).0.len());
+    assert!(polls.is_sorted_by(|a, b| a > b), "{polls:?}");
 }
 
 #[test]

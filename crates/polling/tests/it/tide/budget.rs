@@ -116,10 +116,10 @@ fn a_restart_after_a_night_is_no_herd() {
 fn a_feed_that_weighs_four_times_as_much_is_looked_at_twice_as_often() {
     let mut feeds = vec![known(4.0, 0, 24); 20];
     feeds[7].weight = 4.0;
-    let mut looks = [0.0; 20];
-    live(&mut planner("10/1h", &feeds), 0..6 * DAY, |_, feed, _| looks[feed] += 1.0);
-    let others = (looks.iter().sum::<f64>() - looks[7]) / 19.0;
-    assert!((1.8..2.2).contains(&(looks[7] / others)), "{looks:?}");
+    let mut polls = [0.0; 20];
+    live(&mut planner("10/1h", &feeds), 0..6 * DAY, |_, feed, _| polls[feed] += 1.0);
+    let others = (polls.iter().sum::<f64>() - polls[7]) / 19.0;
+    assert!((1.8..2.2).contains(&(polls[7] / others)), "{polls:?}");
 }
 
 /// A domain that allows a request every ten minutes has more feeds than all others together. The
@@ -130,11 +130,11 @@ fn a_domain_with_a_wide_gap_does_not_soak_up_the_budget() {
     let mut planner = planner("30/1h", &feeds);
     (0..100).for_each(|feed| planner.set_pace(feed, 1, Duration::from_secs(600)));
     (100..120).for_each(|feed| planner.set_pace(feed, feed as u32, Duration::from_secs(2)));
-    let mut looks = [0, 0];
+    let mut polls = [0, 0];
     live(&mut planner, 0..DAY, |_, _, _| ());
-    live(&mut planner, DAY..3 * DAY, |_, feed, _| looks[usize::from(feed >= 100)] += 1);
-    assert!((200..=290).contains(&looks[0]), "six an hour, no more: {looks:?}");
-    assert!(looks[0] + looks[1] >= 1380, "the rest goes to the others: {looks:?}");
+    live(&mut planner, DAY..3 * DAY, |_, feed, _| polls[usize::from(feed >= 100)] += 1);
+    assert!((200..=290).contains(&polls[0]), "six an hour, no more: {polls:?}");
+    assert!(polls[0] + polls[1] >= 1380, "the rest goes to the others: {polls:?}");
 }
 
 /// Half of the feeds have documents ten times as large.
@@ -142,17 +142,17 @@ fn a_domain_with_a_wide_gap_does_not_soak_up_the_budget() {
 fn where_bytes_are_short_large_documents_are_looked_at_less() {
     let mut feeds = vec![known(4.0, 0, 24); 40];
     feeds.iter_mut().enumerate().for_each(|(i, f)| f.cost = if i < 20 { 1e4 } else { 1e5 });
-    let (mut looks, mut bytes) = ([0.0, 0.0], 0.0);
+    let (mut polls, mut bytes) = ([0.0, 0.0], 0.0);
     let mut planner = planner("60/1h,1MB", &feeds);
     live(&mut planner, 0..8 * DAY, |minute, feed, tracked| {
         if minute >= 4 * DAY {
-            looks[feed / 20] += 1.0;
+            polls[feed / 20] += 1.0;
             bytes += tracked.cost;
         }
     });
     assert!((90e6..=97e6).contains(&bytes), "{bytes} of 96 MB");
     // √10 times as often, by the square-root rule.
-    assert!((2.4..4.2).contains(&(looks[0] / looks[1])), "{looks:?}");
+    assert!((2.4..4.2).contains(&(polls[0] / polls[1])), "{polls:?}");
 }
 
 /// A hundred feeds are overdue and polls are scarce: the one whose window fills comes first, though
@@ -173,15 +173,15 @@ fn who_minds_losing_entries_looks_more_at_those_who_fill_their_windows() {
     // One feed fills its window in four hours; three post once a day, and polls are few.
     let mut feeds = vec![known(120.0, 0, 24)];
     feeds.extend((0..3).map(|_| known(1.0, 0, 24)));
-    let looks = |miss: Option<Duration>| {
+    let polls = |miss: Option<Duration>| {
         let (mut planner, mut n) = (planner("12/1d", &feeds), [0; 4]);
         miss.into_iter().for_each(|miss| planner.set_miss(Miss(miss)));
         live(&mut planner, 0..8 * DAY, |_, feed, _| n[feed] += 1);
         let why = planner.why(0, START + CYCLE * (8 * DAY)).map(|why| why.words());
         (n[0], why.unwrap_or_default())
     };
-    let (mindful, usual) = looks(None);
-    let (careless, said) = looks(Some(Duration::from_secs(1)));
+    let (mindful, usual) = polls(None);
+    let (careless, said) = polls(Some(Duration::from_secs(1)));
     assert!(mindful > careless + 4, "{mindful} {careless}");
     assert!(!usual.contains("lost") && said.contains("lost entry costs as much as 1 s"), "{said}");
 }

@@ -99,11 +99,11 @@ fn a_silence_costs_few_polls_and_who_comes_back_is_found() {
 fn the_second_layout_of_stored_bytes_knew_no_doubt_and_no_bursts() {
     let entries = entries(3, |_, hour| by_day(hour));
     let mut model = ModelKind::Tide.start();
-    for look in 0..200 {
-        let at = |look: i64| Time::from_secs(MONDAY + look * 3 * HOUR);
+    for poll in 0..200 {
+        let at = |poll: i64| Time::from_secs(MONDAY + poll * 3 * HOUR);
         let until = |time: Time| entries.partition_point(|t| *t <= time);
-        let new = &entries[until(at(look - 1))..until(at(look))];
-        model.learn(&crate::support::vectors::seen(at(look), new));
+        let new = &entries[until(at(poll - 1))..until(at(poll))];
+        model.learn(&crate::support::vectors::seen(at(poll), new));
     }
     let bytes = model.encode();
     assert!(bytes.len() <= 1024, "{}", bytes.len());

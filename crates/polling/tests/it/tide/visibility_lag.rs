@@ -56,12 +56,12 @@ impl<'a> Looks<'a> {
 /// seconds, and the number of polls since. `claims` says whether the dates of late entries are
 /// known.
 fn live(policy: &Policy, entries: &[(Time, Time)], claims: bool) -> (f64, usize) {
-    let (mut learned, mut looks) = (policy.start(), Looks::at(entries));
+    let (mut learned, mut polls) = (policy.start(), Looks::at(entries));
     let (counted, end) = (MONDAY + 20 * DAY, MONDAY + 40 * DAY);
     let (mut delays, mut n_polls) = (Vec::new(), 0);
     let mut at = Time::from_secs(MONDAY + DAY);
     while at.secs() < end {
-        let (o, found) = looks.look(at);
+        let (o, found) = polls.look(at);
         let o = if claims { o } else { Observation { late: &[], ..o } };
         if at.secs() > counted {
             n_polls += 1;
@@ -75,9 +75,9 @@ fn live(policy: &Policy, entries: &[(Time, Time)], claims: bool) -> (f64, usize)
 
 /// Returns the model learned by polls every seven minutes, and its explanation.
 fn watched(entries: &[(Time, Time)]) -> (Model, String) {
-    let (mut model, mut looks) = (ModelKind::Tide.start(), Looks::at(entries));
-    for look in 0..3000 {
-        model.learn(&looks.look(Time::from_secs(MONDAY + DAY + look * 7 * MINUTE)).0);
+    let (mut model, mut polls) = (ModelKind::Tide.start(), Looks::at(entries));
+    for poll in 0..3000 {
+        model.learn(&polls.look(Time::from_secs(MONDAY + DAY + poll * 7 * MINUTE)).0);
     }
     let policy: Policy = "tide:20m".parse().expect("a policy");
     let o = crate::support::vectors::seen(Time::from_secs(MONDAY + 20 * DAY), &[]);
@@ -134,15 +134,15 @@ fn lateness_without_a_rule_is_not_taken_for_one() {
 /// minutes.
 fn believed(late: impl Fn(i64) -> i64) -> Model {
     let mut model = ModelKind::Tide.start();
-    for look in 0..400 {
-        let at = Time::from_secs(look * 7 * MINUTE);
-        let date = at.shifted(-(late(look) * MINUTE + look % 5 * 60) * 1000);
+    for poll in 0..400 {
+        let at = Time::from_secs(poll * 7 * MINUTE);
+        let date = at.shifted(-(late(poll) * MINUTE + poll % 5 * 60) * 1000);
         let is_late = date < at.shifted(-7 * MINUTE * 1000);
         let new = [if is_late { at } else { date }];
         let dates = [date];
         let late = if is_late { &dates[..] } else { &[] };
-        let o = crate::support::vectors::seen(at, if look % 4 == 0 { &new } else { &[] });
-        model.learn(&Observation { overlap: 1, late: if look % 4 == 0 { late } else { &[] }, ..o });
+        let o = crate::support::vectors::seen(at, if poll % 4 == 0 { &new } else { &[] });
+        model.learn(&Observation { overlap: 1, late: if poll % 4 == 0 { late } else { &[] }, ..o });
     }
     model
 }
@@ -155,13 +155,13 @@ fn shown(model: &Model) -> Visibility {
 #[test]
 fn one_late_entry_among_many_is_an_exception() {
     assert_eq!(shown(&believed(|_| 0)), Visibility::AtOnce);
-    assert_eq!(shown(&believed(|look| if look % 60 == 0 { 300 } else { 0 })), Visibility::AtOnce);
+    assert_eq!(shown(&believed(|poll| if poll % 60 == 0 { 300 } else { 0 })), Visibility::AtOnce);
     assert_ne!(shown(&believed(|_| 30)), Visibility::AtOnce);
 }
 
 #[test]
 fn a_feed_that_changes_its_ways_is_believed_after_two_dozen_entries() {
-    let model = believed(|look| if look < 200 { 30 } else { 0 });
+    let model = believed(|poll| if poll < 200 { 30 } else { 0 });
     assert_eq!(shown(&model), Visibility::AtOnce);
 }
 
