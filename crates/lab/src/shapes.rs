@@ -172,29 +172,22 @@ pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robus
     parallel::map_each(cases.len(), threads, |i, _| {
         let (shape, online, average) = cases[i];
         let best = |honest: bool| {
-            let errors = SMOOTHINGS.map(|a| error(shape, online, average, a, honest, seed));
+            let setting = |smoothing| ReaderSetting { online, smoothing, average, honest };
+            let errors = SMOOTHINGS.map(|smoothing| error(shape, setting(smoothing), seed));
             errors.into_iter().fold(f64::INFINITY, f64::min)
         };
         Robustness { shape, online, average, error: best(false), error_honest: best(true) }
     })
 }
 
-fn error(
-    shape: DayShape,
-    online: OnlineEstimator,
-    average: Duration,
-    smoothing: f64,
-    honest: bool,
-    seed: u64,
-) -> f64 {
+/// Returns the error of ten readers on one shape.
+fn error(shape: DayShape, setting: ReaderSetting, seed: u64) -> f64 {
     let start = Time::from_secs(0);
     let feeds: Vec<Vec<Time>> = (0..FEEDS)
         .map(|feed| shape.publish(start, 2 * WEEKS * 7, &mut Chance::new(seed, feed)))
         .collect();
-    let mut readers: Vec<SimulatedReader<'_>> = (0..FEEDS)
-        .zip(&feeds)
-        .map(|(feed, times)| reader(times, online, smoothing, average, honest, seed ^ feed))
-        .collect();
+    let mut readers: Vec<SimulatedReader<'_>> =
+        (0..FEEDS).zip(&feeds).map(|(feed, times)| setting.reader(times, seed ^ feed)).collect();
     let n_cycles = 2 * WEEKS * 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
     let mut sum = 0.0;
     for cycle in 1..=n_cycles {
@@ -207,18 +200,23 @@ fn error(
     sum / f64::from(n_cycles / 2) / PER_DAY
 }
 
-fn reader(
-    times: &[Time],
+/// The estimator of a reader, and how often it polls.
+#[derive(Clone, Copy)]
+struct ReaderSetting {
     online: OnlineEstimator,
     smoothing: f64,
     average: Duration,
     honest: bool,
-    seed: u64,
-) -> SimulatedReader<'_> {
-    let (last, next) = (Time::from_secs(0), Time::from_secs(0) + CYCLE);
-    let chance = Chance::new(seed, 1 << 32);
-    let model = online.start(smoothing);
-    SimulatedReader { times, model, last, n_seen: 0, next, average, chance, honest }
+}
+
+impl ReaderSetting {
+    fn reader(self, times: &[Time], seed: u64) -> SimulatedReader<'_> {
+        let (last, next) = (Time::from_secs(0), Time::from_secs(0) + CYCLE);
+        let chance = Chance::new(seed, 1 << 32);
+        let model = self.online.start(self.smoothing);
+        let ReaderSetting { average, honest, .. } = self;
+        SimulatedReader { times, model, last, n_seen: 0, next, average, chance, honest }
+    }
 }
 
 /// Returns, for each week, the distance of the estimated day from the real one: the mean Euclidean
@@ -242,8 +240,9 @@ fn one_adaptation(average: Duration, smoothing: f64, seed: u64, feed: u64) -> Ve
         let from = start + DAY * (i * WEEKS_EACH * 7);
         times.extend(shape.publish(from, WEEKS_EACH * 7, &mut chance));
     }
-    let mut reader =
-        reader(&times, OnlineEstimator::Periodic, smoothing, average, false, seed ^ feed);
+    let online = OnlineEstimator::Periodic;
+    let setting = ReaderSetting { online, smoothing, average, honest: false };
+    let mut reader = setting.reader(&times, seed ^ feed);
     let per_week = 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
     let mut distances = Vec::new();
     for week in 0..3 * WEEKS_EACH {

@@ -115,7 +115,7 @@ impl Evaluation<'_> {
             .map(|(at, o)| (at, o.position))
     }
 
-    /// Returns whether two sequences occur in one text with at most so many words between them.
+    /// Returns whether both sequences occur in one text, at most `near.words` words apart.
     fn is_near(&self, near: &Nearness, fields: FieldSet) -> bool {
         let seconds: Vec<(u32, u32, u32)> = self.ends(&near.second, fields).collect();
         let reach = u32::from(near.words);

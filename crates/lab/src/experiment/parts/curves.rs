@@ -63,7 +63,7 @@ pub(in crate::experiment) fn budgets(
     let phases = Phases::over(report.world, report.start, given.train, given.test, false);
     let phases = phases.map_err(|e| e.to_string())?;
     let world = chosen(report.world, given, &phases)?;
-    let mut cases = Vec::new();
+    let mut points = Vec::new();
     for spender in &given.strategies {
         for estimator in &given.estimators {
             let curve = match given.estimators.len() {
@@ -72,7 +72,7 @@ pub(in crate::experiment) fn budgets(
             };
             for looks in &given.looks {
                 let polls = polls(*looks, taking_part(&world, &phases))?;
-                cases.push(CurvePoint {
+                points.push(CurvePoint {
                     curve: curve.clone(),
                     spender: *spender,
                     x: *looks,
@@ -92,7 +92,8 @@ pub(in crate::experiment) fn budgets(
     report.heading(&format!("{} by looks a day, {n} feeds", titled(&given.label, "Strategies")));
     let x = Axis::new("looks a day per feed", Unit::Plain, false);
     let measures = [DELAY, COMPLETENESS, WINDOW_FRESHNESS, DIVERGENCE];
-    draw(report, &world, &given.label, &cases, &x, &measures);
+    let label = &given.label;
+    Curves { world: &world, label, points: &points, x, measures: &measures }.draw(report);
     Ok(())
 }
 
@@ -105,11 +106,11 @@ pub(in crate::experiment) fn learning(
     let whole = Phases::over(report.world, report.start, longest, given.test, false);
     let whole = whole.map_err(|e| e.to_string())?;
     let polls = polls(given.looks, taking_part(report.world, &whole))?;
-    let mut cases = Vec::new();
+    let mut points = Vec::new();
     for spender in &given.strategies {
         for train in &given.train {
             let start = whole.start + (longest - *train);
-            cases.push(CurvePoint {
+            points.push(CurvePoint {
                 curve: spender.to_string(),
                 spender: *spender,
                 x: train.as_secs_f64() / DAY.as_secs_f64(),
@@ -127,41 +128,58 @@ pub(in crate::experiment) fn learning(
     report.heading(&format!("{} by days of learning", titled(&given.label, "Strategies")));
     let x = Axis::new("days of learning", Unit::Plain, false);
     let world = report.world;
-    draw(report, world, &given.label, &cases, &x, &[DELAY]);
+    let label = &given.label;
+    Curves { world, label, points: &points, x, measures: &[DELAY] }.draw(report);
     Ok(())
 }
 
-/// Runs every point, records its figures, and draws each measure.
-fn draw(
-    report: &mut ExperimentReport<'_>,
-    world: &World,
-    label: &str,
-    cases: &[CurvePoint],
-    x: &Axis,
-    measures: &[CurveMeasure],
-) {
-    let one = |i: usize, _: &mut ()| spend(world, cases[i].spender, &cases[i].setting);
-    let spent = parallel::map_each(cases.len(), report.threads, one);
-    let prefix = if label.is_empty() { String::new() } else { format!("{label}-") };
-    for measure in measures {
+/// The curves of one part: the points to run, and the measures to draw.
+struct Curves<'a> {
+    world: &'a World,
+    label: &'a str,
+    points: &'a [CurvePoint],
+    x: Axis,
+    measures: &'a [CurveMeasure],
+}
+
+impl Curves<'_> {
+    /// Runs every point, records its figures, and draws each measure.
+    fn draw(&self, report: &mut ExperimentReport<'_>) {
+        let one = |i: usize, _: &mut ()| {
+            let point = &self.points[i];
+            spend(self.world, point.spender, &point.setting)
+        };
+        let runs = parallel::map_each(self.points.len(), report.threads, one);
+        for measure in self.measures {
+            self.draw_measure(measure, &runs, report);
+        }
+    }
+
+    fn draw_measure(
+        &self,
+        measure: &CurveMeasure,
+        runs: &[StrategyRun],
+        report: &mut ExperimentReport<'_>,
+    ) {
         let mut series: Vec<Series> = Vec::new();
-        for (case, spent) in cases.iter().zip(&spent) {
-            let Some(value) = (measure.of)(spent) else { continue };
-            let name = format!("{}@{}", measure.word, case.at);
-            report.values.add(&subject(label, &case.curve), &name, Some(value));
-            let point = (case.x, value, format!("{}, {}", case.curve, case.at));
-            match series.iter_mut().find(|s| s.name == case.curve) {
-                Some(curve) => curve.points.push(point),
+        for (point, run) in self.points.iter().zip(runs) {
+            let Some(value) = (measure.of)(run) else { continue };
+            let name = format!("{}@{}", measure.word, point.at);
+            report.values.add(&subject(self.label, &point.curve), &name, Some(value));
+            let drawn = (point.x, value, format!("{}, {}", point.curve, point.at));
+            match series.iter_mut().find(|s| s.name == point.curve) {
+                Some(curve) => curve.points.push(drawn),
                 None => {
-                    let hue = report.palette.hue(&case.curve);
-                    series.push(Series::new(&case.curve, hue, vec![point], SeriesStyle::Dotted));
+                    let hue = report.palette.hue(&point.curve);
+                    series.push(Series::new(&point.curve, hue, vec![drawn], SeriesStyle::Dotted));
                 }
             }
         }
-        let y = Axis::new(measure.axis, measure.unit, false);
-        let plot = Plot { x: x.clone(), y, series, ..Plot::default() };
+        let (x, y) = (self.x.clone(), Axis::new(measure.axis, measure.unit, false));
+        let plot = Plot { x, y, series, ..Plot::default() };
+        let prefix = if self.label.is_empty() { String::new() } else { format!("{}-", self.label) };
         let file = format!("{prefix}{}", measure.word.replace('_', "-"));
-        report.plot(&file, &format!("{} over {}.", measure.axis, x.label), &plot);
+        report.plot(&file, &format!("{} over {}.", measure.axis, self.x.label), &plot);
     }
 }
 

@@ -66,7 +66,7 @@ impl<'a> TokenCursor<'a> {
         self.peek(0)
     }
 
-    /// Returns the token so many positions further on; after the end always the end.
+    /// Returns the token `further` positions ahead; after the end always the end.
     pub(super) fn peek(&self, further: usize) -> &Token {
         let last = self.lexemes.len() - 1;
         &self.lexemes[(self.at + further).min(last)].token
