@@ -100,9 +100,9 @@ impl Images {
 
     /// Returns the picture's address if the signature is valid. Signatures are compared in constant
     /// time.
-    fn signed(&self, asked: &ImageParams) -> Option<Url> {
-        let url = Url::parse(&asked.u).ok().filter(|url| url.as_str() == asked.u)?;
-        let signature = URL_SAFE_NO_PAD.decode(&asked.s).ok()?;
+    fn signed(&self, params: &ImageParams) -> Option<Url> {
+        let url = Url::parse(&params.u).ok().filter(|url| url.as_str() == params.u)?;
+        let signature = URL_SAFE_NO_PAD.decode(&params.s).ok()?;
         if signature.len() != SIGNATURE_BYTES {
             return None;
         }
@@ -118,6 +118,7 @@ impl Images {
     }
 }
 
+/// A picture's address and our signature of it.
 #[derive(Deserialize)]
 pub struct ImageParams {
     u: String,
@@ -127,16 +128,16 @@ pub struct ImageParams {
 /// Answers `GET /image?u=…&s=…`.
 pub async fn image(
     State(context): State<Context>,
-    asked: Result<Query<ImageParams>, QueryRejection>,
+    params: Result<Query<ImageParams>, QueryRejection>,
 ) -> Response {
     let Some(images) = &context.images else {
-        return said(StatusCode::NOT_FOUND, "Pictures are turned off.");
+        return text_response(StatusCode::NOT_FOUND, "Pictures are turned off.");
     };
-    let Ok(Query(asked)) = asked else {
-        return said(StatusCode::BAD_REQUEST, "This is not the address of a picture.");
+    let Ok(Query(params)) = params else {
+        return text_response(StatusCode::BAD_REQUEST, "This is not the address of a picture.");
     };
-    let Some(url) = images.signed(&asked) else {
-        return said(
+    let Some(url) = images.signed(&params) else {
+        return text_response(
             StatusCode::FORBIDDEN,
             "The signature of this address is wrong. Reload the page.",
         );
@@ -167,7 +168,7 @@ fn refused(refusal: &PictureRefusal) -> Response {
         PictureRefusal::Failed => (StatusCode::BAD_GATEWAY, "The picture could not be loaded."),
         PictureRefusal::Crowded => (StatusCode::SERVICE_UNAVAILABLE, "Too many pictures at once."),
     };
-    let mut response = said(status, text);
+    let mut response = text_response(status, text);
     let crowded = matches!(refusal, PictureRefusal::Crowded);
     let (name, value) = if crowded {
         (header::RETRY_AFTER, HeaderValue::from_static("2"))
@@ -178,6 +179,6 @@ fn refused(refusal: &PictureRefusal) -> Response {
     response
 }
 
-fn said(status: StatusCode, text: &'static str) -> Response {
+fn text_response(status: StatusCode, text: &'static str) -> Response {
     (status, format!("{text}\n")).into_response()
 }

@@ -26,6 +26,7 @@ pub enum PictureRefusal {
     Crowded,
 }
 
+/// The source of pictures, with counters of its results.
 pub struct Upstream {
     fetch: FetchPicture,
     counters: PictureCounters,

@@ -50,7 +50,7 @@ fn program(text: &mut Exposition, live: &Live, answers: bool, version: &'static 
     let help = "When the program started.";
     text.one(Gauge, "tidings_start_time_seconds", help, live.started_at.secs().max(0) as f64);
     let ready = answers && live.not_ready.is_none();
-    let help = "Whether feeds are polled and what they bring is kept.";
+    let help = "Whether feeds are polled and entries are stored.";
     text.one(Gauge, "tidings_ready", help, f64::from(ready));
     let outage = f64::from(live.outage.is_some());
     let help = "Whether our own network seems to be down.";
@@ -58,8 +58,8 @@ fn program(text: &mut Exposition, live: &Live, answers: bool, version: &'static 
 }
 
 fn polls(text: &mut Exposition, live: &Live, spent: &Spent) {
-    text.one(Gauge, "tidings_polls_in_flight", "Polls on their way.", n(live.in_flight));
-    let help = "Polls granted that wait their turn.";
+    text.one(Gauge, "tidings_polls_in_flight", "Polls in flight.", n(live.in_flight));
+    let help = "Granted polls that wait.";
     text.one(Gauge, "tidings_polls_waiting", help, n(live.waiting));
     text.one(Counter, "tidings_polls_total", "Polls made since the start.", n(live.polls_total));
     let help = "Polls failed, damaged, refused or gone.";
@@ -72,9 +72,9 @@ fn polls(text: &mut Exposition, live: &Live, spent: &Spent) {
         ("refused", n(spent.refused)),
         ("gone", n(spent.gone)),
     ];
-    let help = "Polls by outcome; unchanged ones cost next to nothing.";
+    let help = "Polls by outcome.";
     text.family(Counter, "tidings_polls_by_outcome_total", help, "outcome", &outcomes);
-    let help = "Polls after which entries may have slipped by.";
+    let help = "Polls after which entries may have been missed.";
     text.one(Counter, "tidings_suspected_misses_total", help, n(spent.suspected_misses));
     let help = "New entries since the start.";
     text.one(Counter, "tidings_entries_total", help, n(live.entries_total));
@@ -98,15 +98,15 @@ fn budget(text: &mut Exposition, live: &Live, spent: &Spent) {
 }
 
 fn work(text: &mut Exposition, figures: &StoreMetrics) {
-    let help = "From an entry's own date to when it was seen; first documents do not count.";
+    let help = "Time from the publication of an entry until it was seen, without first documents.";
     text.histogram("tidings_entry_delay_seconds", help, &figures.delays);
-    let help = "How long a group of changes took until it was on disk.";
+    let help = "Time until a group of changes was on disk.";
     text.histogram("tidings_commit_seconds", help, &figures.commits);
     let help = "Groups of changes that could not be written.";
     text.one(Counter, "tidings_commits_failed_total", help, n(figures.commits_failed));
     let help = "Changes that wait for the writer.";
     text.one(Gauge, "tidings_writes_waiting", help, n(figures.waiting));
-    let help = "Entries that queries kept.";
+    let help = "Matches of queries.";
     text.one(Counter, "tidings_query_matches_total", help, n(figures.matches));
 }
 
@@ -133,10 +133,10 @@ fn feeds(text: &mut Exposition, counts: &Counts, standing: &InstanceStatus, now:
                 week, longer, never.";
     text.family(Gauge, "tidings_feeds_failing", help, "last_success", &since);
     let late = standing.due_since.map_or(0.0, |since| now.since(since).as_secs_f64());
-    let help = "For how long the feed that is due longest has waited.";
+    let help = "Waiting time of the feed that is due longest.";
     text.one(Gauge, "tidings_due_oldest_seconds", help, late);
-    text.one(Gauge, "tidings_entries_kept", "Entries whose text is kept.", n(counts.entries));
-    let help = "Domains that want to be left alone for now.";
+    text.one(Gauge, "tidings_entries_kept", "Stored entries.", n(counts.entries));
+    let help = "Domains that asked us to wait.";
     text.one(Gauge, "tidings_domains_held", help, n(counts.domains_held));
     let files = [("database", n(standing.database_bytes)), ("log", n(standing.log_bytes))];
     text.family(Gauge, "tidings_store_bytes", "Size of the store's files.", "file", &files);
@@ -147,9 +147,9 @@ fn deliveries(text: &mut Exposition, standing: &InstanceStatus) {
     let receivers = [("all", n(standing.receivers)), ("failing", n(standing.receivers_failing))];
     let help = "Receivers of queries; failing ones are among all.";
     text.family(Gauge, "tidings_receivers", help, "state", &receivers);
-    let help = "Matches not handed over yet, over all receivers.";
+    let help = "Matches not delivered yet, over all receivers.";
     text.one(Gauge, "tidings_deliveries_waiting", help, n(standing.deliveries_waiting));
-    let help = "Matches that a receiver would not take.";
+    let help = "Matches that a receiver did not accept.";
     text.one(Gauge, "tidings_dead_letters", help, n(standing.dead_letters));
     let help = "Subscribers to published feeds.";
     text.one(Gauge, "tidings_hub_subscribers", help, n(standing.subscribers));
@@ -159,11 +159,11 @@ fn served(text: &mut Exposition, context: &Context) {
     let answers = context.traffic.answers();
     let help = "Answers of this server by the class of their status.";
     text.family(Counter, "tidings_http_responses_total", help, "class", &answers);
-    let help = "How long answers took to begin.";
+    let help = "Time until answers began.";
     text.histogram("tidings_http_response_seconds", help, &context.traffic.took());
     if let Some(images) = &context.images {
         let samples = images.tally().map(|(outcome, count)| (outcome, n(count)));
-        let help = "Pictures asked for through the proxy.";
+        let help = "Pictures requested through the proxy.";
         text.family(Counter, "tidings_images_total", help, "outcome", &samples);
     }
 }
