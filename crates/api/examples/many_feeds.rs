@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use api::{Context, Live};
+use api::{Live, ServerContext};
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use feed::{FeedId, FeedUrl, Outcome, Time};
@@ -68,7 +68,7 @@ async fn measured(folder: &Path, n_feeds: u32) -> Result<Vec<Duration>, Box<dyn 
         println!("{n_feeds} feeds added and polled in {:.1?}", started.elapsed());
     }
     let now = Arc::new(|| NOW + Duration::from_secs(86_400));
-    let router = api::router(Context::new(store, now, Arc::new(live), "many-feeds")?);
+    let router = api::router(ServerContext::new(store, now, Arc::new(live), "many-feeds")?);
     let mut medians = Vec::new();
     for page in PAGES {
         let mut taken = Vec::new();

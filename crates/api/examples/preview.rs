@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Context, Live};
+use api::{Live, ServerContext};
 use feed::{
     DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Sighting, Time, Window, WindowComparison,
     identify, repair,
@@ -57,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         bytes_total: 98_765_432,
     };
     let live = Arc::new(move || live.clone());
-    let context = Context::new(store, Arc::new(move || now), live, "0.1.0")?;
+    let context = ServerContext::new(store, Arc::new(move || now), live, "0.1.0")?;
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     println!("http://{}", listener.local_addr()?);
     let end = async {

@@ -6,7 +6,7 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{self, Person};
 use crate::http::pairs::{self, TooManyFields};
 use crate::http::server;
@@ -49,10 +49,10 @@ impl SignedForm {
     }
 }
 
-impl FromRequest<Context> for SignedForm {
+impl FromRequest<ServerContext> for SignedForm {
     type Rejection = Response;
 
-    async fn from_request(request: Request, _: &Context) -> Result<SignedForm, Response> {
+    async fn from_request(request: Request, _: &ServerContext) -> Result<SignedForm, Response> {
         let person = request.extensions().get::<Person>().cloned();
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
         let kind = kind.unwrap_or_default();

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use store::StoreError;
 use url::form_urlencoded;
 
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{self, Person};
 use crate::blocking::run_blocking;
 use crate::http::guard;
@@ -26,7 +26,11 @@ const PUBLIC_BELOW: [&str; 7] =
     ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
 
 /// Finds the person behind a request and adds them to its extensions.
-pub async fn gate(State(context): State<Context>, mut request: Request, next: Next) -> Response {
+pub async fn gate(
+    State(context): State<ServerContext>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let path = request.uri().path().to_owned();
     if is_safe(request.method()) && SAME_FOR_ALL.contains(&path.as_str()) {
         return next.run(request).await;
@@ -67,7 +71,7 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
 }
 
 /// The answer while the store fails: a page for people, JSON for programs.
-fn unanswered(context: &Context, request: &Request, error: StoreError) -> Response {
+fn unanswered(context: &ServerContext, request: &Request, error: StoreError) -> Response {
     if is_for_programs(request.uri().path()) {
         return ApiError::Store(error).into_response();
     }

@@ -22,7 +22,7 @@ use sha2::Sha256;
 use store::Store;
 use url::Url;
 
-use crate::Context;
+use crate::ServerContext;
 pub use upstream::FetchPicture;
 use upstream::{PictureRefusal, Upstream};
 
@@ -127,7 +127,7 @@ pub struct ImageParams {
 
 /// Answers `GET /image?u=…&s=…`.
 pub async fn image(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     params: Result<Query<ImageParams>, QueryRejection>,
 ) -> Response {
     let Some(images) = &context.images else {

@@ -1,23 +1,18 @@
-//! HTTP: the page, our JSON API, published feeds, and what machines ask of a running program.
+//! HTTP: the page, our JSON API, the APIs of reader apps, published feeds, WebSub and monitoring.
 //!
-//! Does no slow work: every answer is some short questions to the store and a template. The only
-//! requests it makes are for pictures of a page that somebody reads (`image`). It writes at most a
-//! row, and lets no page load anything from elsewhere.
+//! Takes a [`ServerContext`] and returns a router. Routes do no slow work: an answer is a few short store
+//! queries and a template. The only requests that leave are for pictures of a page that somebody
+//! reads (`image`). A route writes at most rows of its own account; everything else is a command
+//! for the engine. Pages load nothing from other sites.
 //!
 //! # Layout
-//! - [`router`] and [`serve`]: the routes, and the server around them.
-//! - `page`: the pages that people read. `form`: the forms on them.
-//! - `v1`: `/api/v1`, our JSON API. `published`: queries as feeds.
-//! - [`search`]: finds entries by a typed text.
-//! - `websub`: our hub, and where other hubs reach us.
-//! - [`sanitise`]: what is shown of a publisher's HTML.
-//! - `reader_apis`: Google Reader, miniflux and Fever, for apps that exist already.
-//! - [`auth`]: who asks.
-//! - `image`: pictures of entries, fetched on the reader's behalf.
-//! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
-//! - [`what_if`]: replays of the own history with other rules, a background job.
-//! - `paths`: one spelling of a path. `pairs`: forms and parameters, up to a limit.
-//! - `guard`: headers, and who may ask. `traffic` counts what is asked.
+//! - `http`: the server, headers, paths, forms, ETags. `gate`: checks access before every route.
+//! - [`auth`]: accounts, sessions, tokens, passwords. `login`: the login page.
+//! - `page`: the pages that people read. `form`: the forms on them. [`search`]: finds entries.
+//! - `v1`: `/api/v1`, our JSON API. `reader_apis`: Google Reader, miniflux and Fever.
+//! - `published`: queries as feeds. `websub`: our hub, and callbacks of other hubs.
+//! - [`sanitise`]: safe HTML of entries. `image`: a proxy for their pictures.
+//! - `monitoring`: probes and metrics. [`what_if`]: replays of the own history.
 
 pub mod auth;
 mod blocking;
@@ -60,61 +55,61 @@ pub use v1::listed as api_routes;
 pub use v1::rate_limit::RateLimits;
 pub use words::plural;
 
-/// What the page needs of the program around it.
+/// The parts of the program that the routes need.
 #[derive(Clone)]
-pub struct Context {
+pub struct ServerContext {
     pub store: Store,
     pub now: Arc<dyn Fn() -> Time + Send + Sync>,
-    /// The engine's figures at this moment; must not wait.
+    /// Returns the engine's current figures without waiting.
     pub live: Arc<dyn Fn() -> Live + Send + Sync>,
     pub version: &'static str,
-    /// Under which address others reach us; without it, the one under which we are asked.
+    /// The address under which others reach us. Without it the host of the request counts.
     pub public_url: Option<Url>,
-    /// Carries out what people ask for beyond a row of their own.
+    /// Carries out commands: all changes beyond rows of one account.
     pub act: Act,
     pub logins: Arc<Logins>,
-    /// Whose word on a client's address is taken.
+    /// Proxies that are trusted to name the address of a client.
     pub proxies: Arc<Proxies>,
-    /// Only this machine reaches us. Otherwise nobody is let in without an account.
+    /// Whether only this machine can reach us. Otherwise every request needs an account.
     pub loopback: bool,
-    /// Places for open streams.
+    /// Limits open streams.
     pub streams: Arc<Semaphore>,
-    /// Places for pushes that are being read.
+    /// Limits pushes that are being read.
     pub pushes: Arc<Semaphore>,
-    /// Through which pages show pictures; without it they show none.
+    /// The proxy for pictures. Without it pages show none.
     pub images: Option<Arc<Images>>,
-    /// What the engine's polls came to; must not wait.
+    /// Returns totals of polls without waiting.
     pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
-    /// What was asked of this server.
+    /// Counts of requests to this server.
     pub traffic: Arc<Traffic>,
-    /// How often one may ask the API.
+    /// The rate limits of the API.
     pub rates: Arc<RateLimits>,
-    /// The budget in force as it is written; must not wait long.
+    /// Returns the current budget as it is written, without waiting long.
     pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
-    /// What other rules would have done, where somebody can tell.
+    /// Replays of the own history with other rules.
     pub what_if: ReplayJob,
-    /// Published feeds as they were rendered last.
+    /// The cache of published feeds.
     pub published: Arc<published::FeedCache>,
 }
 
-/// Carries a command out, and says what came of it.
+/// Carries out a command and returns its result.
 pub type Act =
     Arc<dyn Fn(Command) -> BoxFuture<'static, Result<CommandResult, CommandRefusal>> + Send + Sync>;
 
-impl Context {
-    /// A context that carries nothing out.
+impl ServerContext {
+    /// Returns a context that refuses all commands.
     pub fn new(
         store: Store,
         now: Arc<dyn Fn() -> Time + Send + Sync>,
         live: Arc<dyn Fn() -> Live + Send + Sync>,
         version: &'static str,
-    ) -> Result<Context, getrandom::Error> {
+    ) -> Result<ServerContext, getrandom::Error> {
         let act: Act = Arc::new(|_| {
-            let message = "nobody is here who could do that".to_owned();
+            let message = "this instance does not carry out commands".to_owned();
             Box::pin(std::future::ready(Err(CommandRefusal { message, input: false })))
         });
         let (streams, logins) = (v1::stream_limit(), Arc::new(Logins::new()?));
-        Ok(Context {
+        Ok(ServerContext {
             store,
             now,
             live,
@@ -137,16 +132,16 @@ impl Context {
     }
 }
 
-/// How the engine is doing; totals count from its start.
+/// The state of the engine. Totals count from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
-    /// Why nothing is polled or nothing can be kept, in a few words.
+    /// Why nothing is polled or stored, in a few words.
     pub not_ready: Option<String>,
     pub demo: bool,
     pub started_at: Time,
-    /// Polls on their way.
+    /// Polls in flight.
     pub in_flight: u64,
-    /// Polls granted that wait for a worker or for their domain.
+    /// Granted polls that wait for a worker or for their domain.
     pub waiting: u64,
     /// Why our own network seems to be down, in a sentence.
     pub outage: Option<String>,
@@ -157,7 +152,7 @@ pub struct Live {
     pub bytes_total: u64,
 }
 
-/// What polls came to since the start, and what the budget allows.
+/// Totals of polls by outcome since the start, and the budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     pub seen: u64,
@@ -166,15 +161,15 @@ pub struct Spent {
     pub damaged: u64,
     pub refused: u64,
     pub gone: u64,
-    /// Polls after which entries may have slipped by.
+    /// Polls after which entries may have been missed.
     pub suspected_misses: u64,
     /// `None`: no budget.
     pub budget_polls_per_hour: Option<f64>,
     pub budget_bytes_per_hour: Option<f64>,
 }
 
-/// All routes.
-pub fn router(context: Context) -> Router {
+/// Returns the router with all routes.
+pub fn router(context: ServerContext) -> Router {
     let count =
         axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), http::traffic::count);
     let callback = get(websub::callback::confirm)
@@ -198,7 +193,7 @@ pub fn router(context: Context) -> Router {
         .layer(axum::middleware::from_fn(http::guard::run_to_end))
         .layer(axum::middleware::from_fn_with_state(context.clone(), gate::gate))
         .with_state(context);
-    // Layers of a router run after it has chosen a route, so the path is made plain around it.
+    // Layers of a router run after it has chosen a route, so an outer router changes the path.
     Router::new()
         .fallback_service(routes)
         .layer(axum::middleware::map_request(http::paths::plain))

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded;
 
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{self, ClientAddress, Credentials, LoginError};
 use crate::form::SignedForm;
 use crate::http::paths::local_target;
@@ -28,7 +28,7 @@ struct LoginPage {
 }
 
 pub async fn show(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {
@@ -45,7 +45,7 @@ pub async fn show(
 
 /// Checks name and password, and starts a session.
 pub async fn enter(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     client: ClientAddress,
     form: SignedForm,
@@ -69,7 +69,7 @@ pub async fn enter(
 
 /// Shows the page again, with the reason.
 fn refused(
-    context: &Context,
+    context: &ServerContext,
     visitor: Visitor,
     name: String,
     to: String,
@@ -98,7 +98,7 @@ fn refused(
 
 /// Ends the session.
 pub async fn leave(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     headers: HeaderMap,
     _: SignedForm,

@@ -32,11 +32,11 @@ use axum::routing::{get, post};
 pub use frame::{Frame, Visitor};
 pub use notice::{render, store_error};
 
-use crate::Context;
+use crate::ServerContext;
 use frame::{assets, choices, theme};
 
 /// Returns the routes of all pages.
-pub fn routes(context: &Context) -> Router<Context> {
+pub fn routes(context: &ServerContext) -> Router<ServerContext> {
     Router::new()
         .route("/", get(read::list))
         .route("/fold", get(read::fold))

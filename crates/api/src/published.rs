@@ -16,7 +16,7 @@ use query::Access;
 use store::{QueryId, QueryRow, StoreError};
 use url::{Url, form_urlencoded};
 
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{Person, agree};
 use crate::blocking::run_blocking;
 use crate::http::{self, etag, guard};
@@ -60,7 +60,7 @@ struct PublishedRequest {
 
 /// Answers with the feed of a query, if it exists and the client may see it.
 pub async fn feed(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Option<Person>,
     Path(file): Path<String>,
     RawQuery(query): RawQuery,
@@ -83,7 +83,7 @@ pub async fn feed(
 
 /// Returns the cached document. A changed document is rendered once for all clients.
 async fn found(
-    context: &Context,
+    context: &ServerContext,
     request: Arc<PublishedRequest>,
     open: bool,
 ) -> Result<Option<Arc<RenderedFeed>>, StoreError> {
@@ -126,7 +126,7 @@ fn answer(request: &HeaderMap, rendered: &RenderedFeed, content_type: &str) -> R
 
 impl PublishedRequest {
     fn read(
-        context: &Context,
+        context: &ServerContext,
         file: &str,
         query: Option<&str>,
         host: Option<&str>,
@@ -149,7 +149,7 @@ impl PublishedRequest {
     }
 
     /// Reads a topic address, if it is an address that we publish under.
-    fn topic(context: &Context, topic: &str) -> Option<PublishedRequest> {
+    fn topic(context: &ServerContext, topic: &str) -> Option<PublishedRequest> {
         let url = Url::parse(topic).ok()?;
         let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
         let known = match &context.public_url {
@@ -203,7 +203,7 @@ impl PublishedRequest {
 /// Returns the query that is published at an address, publicly or by this secret link. A request
 /// from this machine has no further rights here, because any website can name an address of this
 /// machine.
-pub fn topic(context: &Context, topic: &str) -> Result<Option<QueryId>, StoreError> {
+pub fn topic(context: &ServerContext, topic: &str) -> Result<Option<QueryId>, StoreError> {
     let Some(request) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let Some(row) = context.store.query(&request.name)? else { return Ok(None) };
     let is_open = page::read(&row.text).is_some_and(|query| request.is_open(&row, query.access));
@@ -211,13 +211,13 @@ pub fn topic(context: &Context, topic: &str) -> Result<Option<QueryId>, StoreErr
 }
 
 /// Whether a feed is published at an address.
-pub fn is_published(context: &Context, address: &str) -> Result<bool, StoreError> {
+pub fn is_published(context: &ServerContext, address: &str) -> Result<bool, StoreError> {
     Ok(topic(context, address)?.is_some())
 }
 
 /// Returns the feed that is published at an address, as the hub pushes it. `None` if [`topic`]
 /// finds no query.
-pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
+pub fn at(context: &ServerContext, topic: &str) -> Result<Option<Topic>, StoreError> {
     let Some(request) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let found = document(context, &request, false)?;
     Ok(found.map(|rendered| Topic {
@@ -244,7 +244,7 @@ enum CacheLookup {
 }
 
 fn look(
-    context: &Context,
+    context: &ServerContext,
     request: &PublishedRequest,
     open: bool,
 ) -> Result<CacheLookup, StoreError> {
@@ -259,7 +259,7 @@ fn look(
 
 /// Returns the document, rendered only if it changed. `None` if the client may see nothing.
 fn document(
-    context: &Context,
+    context: &ServerContext,
     request: &PublishedRequest,
     open: bool,
 ) -> Result<Option<Arc<RenderedFeed>>, StoreError> {

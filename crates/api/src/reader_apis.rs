@@ -20,11 +20,11 @@ mod view;
 use axum::Router;
 use dispatch::command::{Command, CommandResult};
 
-use crate::Context;
+use crate::ServerContext;
 use error::ReaderApiError;
 
 /// Returns the routes of all three APIs.
-pub fn routes() -> Router<Context> {
+pub fn routes() -> Router<ServerContext> {
     Router::new().merge(google::routes()).merge(miniflux::routes()).merge(fever::routes())
 }
 
@@ -37,6 +37,6 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Sends a command to the engine.
-async fn act(context: &Context, command: Command) -> Result<CommandResult, ReaderApiError> {
+async fn act(context: &ServerContext, command: Command) -> Result<CommandResult, ReaderApiError> {
     (context.act)(command).await.map_err(ReaderApiError::Refused)
 }

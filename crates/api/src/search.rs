@@ -8,7 +8,7 @@ use feed::{EntryId, FeedId};
 use query::{Entry, Fault, Search};
 use store::{AccountId, EntryRow, FeedRow, PAGE_BYTES_MAX, ReadEntry, Store, StoreError};
 
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 use crate::blocking::run_blocking;
 
@@ -48,7 +48,7 @@ fn fault_text(fault: &Fault) -> String {
 
 /// Finds entries below an id that match a text, newest first.
 pub async fn find(
-    context: &Context,
+    context: &ServerContext,
     person: &Person,
     text: &str,
     below: Option<EntryId>,

@@ -32,7 +32,7 @@ use axum::routing::get;
 use axum::{Json, Router, middleware};
 use dispatch::command::{Command, CommandResult};
 
-use crate::Context;
+use crate::ServerContext;
 use route::Route;
 
 pub use error::ApiError;
@@ -53,7 +53,7 @@ fn routes() -> Vec<Route> {
 }
 
 /// Returns the router of the API, with its layers.
-pub fn router(context: &Context) -> Router<Context> {
+pub fn router(context: &ServerContext) -> Router<ServerContext> {
     let mut v1 = Router::new();
     for route in routes() {
         v1 = v1.route(route.path, route.guarded());
@@ -66,7 +66,7 @@ pub fn router(context: &Context) -> Router<Context> {
     Router::new().nest("/api/v1", v1).route("/api/openapi.json", get(description))
 }
 
-async fn description(State(context): State<Context>) -> Response {
+async fn description(State(context): State<ServerContext>) -> Response {
     Json(route::description(context.version)).into_response()
 }
 
@@ -77,7 +77,7 @@ pub fn listed() -> Vec<(String, &'static str, store::TokenScope)> {
 }
 
 /// Sends a command to the engine.
-async fn act(context: &Context, command: Command) -> Result<CommandResult, ApiError> {
+async fn act(context: &ServerContext, command: Command) -> Result<CommandResult, ApiError> {
     Ok((context.act)(command).await?)
 }
 

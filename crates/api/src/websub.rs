@@ -15,7 +15,7 @@ use url::{Url, form_urlencoded};
 
 use crate::auth::ClientAddress;
 use crate::blocking::run_blocking;
-use crate::{Context, published};
+use crate::{ServerContext, published};
 
 /// The lease if the subscriber names none: ten days, as the specification proposes.
 const LEASE: u64 = 10 * 86_400;
@@ -29,7 +29,11 @@ const CALLBACK_BYTES_MAX: usize = 2000;
 const FULL_WAIT: Duration = Duration::from_secs(600);
 
 /// Takes a request to subscribe or to unsubscribe.
-pub async fn hub(State(context): State<Context>, from: ClientAddress, body: Bytes) -> Response {
+pub async fn hub(
+    State(context): State<ServerContext>,
+    from: ClientAddress,
+    body: Bytes,
+) -> Response {
     let Some(request) = HubRequest::read(&body) else {
         let what = "hub.mode, hub.topic or hub.callback is missing or invalid\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
@@ -98,7 +102,7 @@ impl HubRequest {
     /// Stores the request. Returns `None` if no feed is published at the topic.
     fn note(
         self,
-        context: &Context,
+        context: &ServerContext,
         from: String,
     ) -> Result<Option<SubscriberRequestOutcome>, StoreError> {
         let HubRequest { topic, callback, kind } = self;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use api::{Context, Live};
+use api::{Live, ServerContext};
 use feed::{FeedId, Outcome, Time};
 use store::{OpenMode, PollRecord, Store};
 use tokio::net::TcpListener;
@@ -47,7 +47,7 @@ async fn measure(
     let address = listener.local_addr()?;
     let started = begin();
     let now = Arc::new(move || fill::NOW + started.elapsed());
-    let context = Context::new(store.clone(), now, Arc::new(live), "load")?;
+    let context = ServerContext::new(store.clone(), now, Arc::new(live), "load")?;
     let server = tokio::spawn(api::serve(listener, api::router(context), async {
         // A dropped sender means the same.
         let _ = stopped.await;

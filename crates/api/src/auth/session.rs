@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use store::StoreError;
 
 use super::{Person, secret};
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 
 const COOKIE: &str = "tidings_session";
@@ -16,7 +16,7 @@ const SECURE_COOKIE: &str = "__Host-tidings_session";
 
 /// Finds the account behind a token or a session.
 pub async fn identify(
-    context: &Context,
+    context: &ServerContext,
     headers: &HeaderMap,
 ) -> Result<Option<Person>, StoreError> {
     let (store, now) = (&context.store, (context.now)());
@@ -36,7 +36,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Ends the session of a browser, if the request carries one.
-pub async fn end_session(context: &Context, headers: &HeaderMap) -> Result<(), StoreError> {
+pub async fn end_session(context: &ServerContext, headers: &HeaderMap) -> Result<(), StoreError> {
     let Some(session) = session(context, headers) else { return Ok(()) };
     let (store, digest) = (context.store.clone(), secret::digest(session));
     run_blocking(move || store.end_session(digest)).await
@@ -45,7 +45,7 @@ pub async fn end_session(context: &Context, headers: &HeaderMap) -> Result<(), S
 /// Whether the person behind a long request still has access. A session may end, a token may be
 /// revoked, and the first account ends access without login.
 pub async fn is_still_allowed(
-    context: &Context,
+    context: &ServerContext,
     headers: &HeaderMap,
     person: &Person,
 ) -> Result<bool, StoreError> {
@@ -59,7 +59,7 @@ pub async fn is_still_allowed(
 
 /// Returns the session that a browser sent. Under TLS only the secure cookie counts: another site
 /// of the same domain may have set the plain one.
-fn session<'a>(context: &Context, headers: &'a HeaderMap) -> Option<&'a str> {
+fn session<'a>(context: &ServerContext, headers: &'a HeaderMap) -> Option<&'a str> {
     in_cookies(headers, if is_secure(context) { SECURE_COOKIE } else { COOKIE })
 }
 
@@ -73,12 +73,12 @@ fn in_cookies<'a>(headers: &'a HeaderMap, wanted: &str) -> Option<&'a str> {
 }
 
 /// Whether people reach us over TLS, which a proxy in front of us ends.
-fn is_secure(context: &Context) -> bool {
+fn is_secure(context: &ServerContext) -> bool {
     context.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
 }
 
 /// Returns the header value that sets the session cookie.
-pub fn cookie(context: &Context, session: &str, lasts: Duration) -> HeaderValue {
+pub fn cookie(context: &ServerContext, session: &str, lasts: Duration) -> HeaderValue {
     let (name, end) = if is_secure(context) { (SECURE_COOKIE, "; Secure") } else { (COOKIE, "") };
     let text = format!(
         "{name}={session}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{end}",

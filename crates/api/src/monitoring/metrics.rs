@@ -12,11 +12,11 @@ use super::exposition::Exposition;
 use super::exposition::MetricKind::{Counter, Gauge};
 use super::process;
 use crate::blocking::run_blocking;
-use crate::{Context, Live, Spent};
+use crate::{Live, ServerContext, Spent};
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub async fn metrics(State(context): State<Context>) -> Response {
+pub async fn metrics(State(context): State<ServerContext>) -> Response {
     let now = (context.now)();
     let (live, spent) = ((context.live)(), (context.spent)());
     let store = context.store.clone();
@@ -155,7 +155,7 @@ fn deliveries(text: &mut Exposition, standing: &InstanceStatus) {
     text.one(Gauge, "tidings_hub_subscribers", help, n(standing.subscribers));
 }
 
-fn served(text: &mut Exposition, context: &Context) {
+fn served(text: &mut Exposition, context: &ServerContext) {
     let answers = context.traffic.answers();
     let help = "Answers of this server by the class of their status.";
     text.family(Counter, "tidings_http_responses_total", help, "class", &answers);

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 
 /// Answers if the process runs.
@@ -14,7 +14,7 @@ pub async fn health() -> &'static str {
 }
 
 /// Answers 200 if the store can be read and written and the engine polls.
-pub async fn readiness(State(context): State<Context>) -> Response {
+pub async fn readiness(State(context): State<ServerContext>) -> Response {
     let now = (context.now)();
     let live = (context.live)();
     let store = context.store;

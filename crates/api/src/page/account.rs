@@ -9,7 +9,7 @@ use store::{NewToken, TokenRow, TokenScope};
 
 use super::frame::{AdminForm, Frame, NavSection, Visitor};
 use super::notice::{notice, render, store_error};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
 use crate::blocking::run_blocking;
 use crate::words::{DisplayTime, LocalNow, sentence, span};
@@ -41,12 +41,12 @@ struct TokenTableRow {
     used: Option<DisplayTime>,
 }
 
-pub async fn account(State(context): State<Context>, visitor: Visitor) -> Response {
+pub async fn account(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     page(&context, visitor, None, None).await
 }
 
 async fn page(
-    context: &Context,
+    context: &ServerContext,
     visitor: Visitor,
     secret: Option<String>,
     message: Option<&'static str>,
@@ -80,7 +80,7 @@ fn token(row: TokenRow, now: LocalNow) -> TokenTableRow {
 
 /// Changes the password of somebody who knows the old one. This ends all sessions.
 pub async fn change_password(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     client: ClientAddress,
     sent: AdminForm,
 ) -> Response {
@@ -123,7 +123,7 @@ pub async fn change_password(
 }
 
 /// Creates a token and shows it this one time.
-pub async fn make_token(State(context): State<Context>, sent: AdminForm) -> Response {
+pub async fn make_token(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
     let Some(login) = login(&visitor) else { return no_account(&context, visitor) };
     let Ok(fresh) = auth::fresh() else {
@@ -150,7 +150,7 @@ pub async fn make_token(State(context): State<Context>, sent: AdminForm) -> Resp
     }
 }
 
-pub async fn revoke_token(State(context): State<Context>, sent: AdminForm) -> Response {
+pub async fn revoke_token(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
     let Ok(id) = form.text("token").parse::<i64>() else {
         return Redirect::to(NavSection::Account.path()).into_response();
@@ -166,7 +166,7 @@ fn login(visitor: &Visitor) -> Option<String> {
     visitor.person.as_ref().and_then(|person: &Person| person.name.clone())
 }
 
-fn no_account(context: &Context, visitor: Visitor) -> Response {
+fn no_account(context: &ServerContext, visitor: Visitor) -> Response {
     let text =
         "There are no accounts yet. Create one with the command tidings user add NAME.".to_owned();
     notice(context, visitor, StatusCode::CONFLICT, "No account", text)

@@ -21,7 +21,7 @@ use crate::blocking::run_blocking;
 use crate::http::paths::local_target;
 use crate::what_if;
 use crate::words::{count, per_day, span};
-use crate::{Context, Live, Spent};
+use crate::{Live, ServerContext, Spent};
 
 const DAYS: u32 = 7;
 const DOMAINS: u32 = 12;
@@ -55,7 +55,7 @@ struct BudgetFields {
     model: String,
 }
 
-pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Response {
+pub async fn budget(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
     let answer = run_blocking(move || {
         let days = store.delay_days(now.at, DAYS)?;
@@ -85,7 +85,7 @@ pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Respons
 }
 
 /// Sets the rule, or removes it.
-pub async fn set(State(context): State<Context>, sent: AdminForm) -> Response {
+pub async fn set(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
     let [budget, strategy, model] =
         ["budget", "strategy", "model"].map(|name| form.text(name).trim());
@@ -104,7 +104,7 @@ pub async fn set(State(context): State<Context>, sent: AdminForm) -> Response {
 }
 
 /// Starts the replay of the history with other rules.
-pub async fn replay(State(context): State<Context>, sent: AdminForm) -> Response {
+pub async fn replay(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     context.what_if.start(&context.store, (context.now)());
     let to = local_target(sent.1.text("back"));
     Redirect::to(&to).into_response()

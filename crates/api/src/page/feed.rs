@@ -15,7 +15,7 @@ use super::parts::feed_row::{FeedProblem, no_next, rate_span, state_words};
 use super::parts::key_figure::KeyFigure;
 use crate::blocking::run_blocking;
 use crate::words::{DisplayTime, LocalNow, bytes, count, plural, sentence, span};
-use crate::{Context, sanitise};
+use crate::{ServerContext, sanitise};
 
 mod change;
 mod cost;
@@ -89,7 +89,7 @@ struct FeedData {
 }
 
 pub async fn feed(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
@@ -138,7 +138,7 @@ fn read_feed(
 }
 
 fn compose(
-    context: &Context,
+    context: &ServerContext,
     visitor: Visitor,
     data: FeedData,
     before: Option<EntryId>,

@@ -21,7 +21,7 @@ use super::parts::health_summary::HealthSummary;
 use super::parts::key_figure::KeyFigure;
 use crate::blocking::run_blocking;
 use crate::words::{LocalNow, count};
-use crate::{Context, Live};
+use crate::{Live, ServerContext};
 
 /// Rows on one page, a few screens long. In a longer list people search.
 const ROWS: u32 = 50;
@@ -61,7 +61,7 @@ struct SortChoice {
 }
 
 pub async fn list(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {

@@ -11,7 +11,7 @@ pub use forms::{AdminForm, WriteForm};
 pub use section::NavSection;
 pub use visitor::Visitor;
 
-use crate::Context;
+use crate::ServerContext;
 use crate::words::{span, strftime};
 use choices::TextSize;
 use theme::Theme;
@@ -32,7 +32,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    pub fn new(context: &Context, visitor: Visitor, section: Option<NavSection>) -> Frame {
+    pub fn new(context: &ServerContext, visitor: Visitor, section: Option<NavSection>) -> Frame {
         let (now, live) = (visitor.now(context), (context.live)());
         Frame {
             style: assets::STYLE.address(),

@@ -13,7 +13,7 @@ use super::parts::feed_row::{FeedTableRow, rate_span};
 use super::parts::health_summary::HealthSummary;
 use crate::blocking::run_blocking;
 use crate::words::{bytes, count, plural, span};
-use crate::{Context, Live};
+use crate::{Live, ServerContext};
 
 /// Failing feeds that this page names. The page of feeds lists all of them.
 const NAMED: u32 = 15;
@@ -50,7 +50,7 @@ struct HealthFigures {
     free: Option<u64>,
 }
 
-pub async fn health(State(context): State<Context>, visitor: Visitor) -> Response {
+pub async fn health(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
     match run_blocking(move || read_figures(&store, now.at)).await {
         Ok(figures) => {

@@ -15,7 +15,7 @@ use store::Store;
 use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{not_found, render, store_error};
 use super::parts::replay::ReplayView;
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::what_if;
 use crate::words::{DisplayTime, LocalNow};
@@ -46,7 +46,7 @@ struct ReportLink {
     written: Option<DisplayTime>,
 }
 
-pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
+pub async fn list(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
     let answer = run_blocking(move || Ok((reports(&store, now), what_if::last(&store)?)));
     match answer.await {
@@ -96,7 +96,7 @@ fn is_name(name: &str) -> bool {
 
 /// Shows one report unchanged.
 pub async fn report(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     Path(name): Path<String>,
 ) -> Response {
@@ -119,7 +119,7 @@ pub async fn report(
 /// Shows a figure of a report, or its numbers. Numbers are plain text, because a page in a sandbox
 /// may not download files.
 pub async fn figure(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     Path((name, file)): Path<(String, String)>,
 ) -> Response {

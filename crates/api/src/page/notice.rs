@@ -9,7 +9,7 @@ use dispatch::command::{Command, CommandRefusal, CommandResult};
 use store::StoreError;
 
 use super::frame::{Frame, Visitor};
-use crate::Context;
+use crate::ServerContext;
 use crate::words::sentence;
 
 #[derive(Template)]
@@ -24,7 +24,7 @@ struct NoticePage {
 
 /// Runs a command. On refusal returns the page with the reason.
 pub async fn run_command(
-    context: &Context,
+    context: &ServerContext,
     visitor: &Visitor,
     command: Command,
 ) -> Result<CommandResult, Response> {
@@ -51,7 +51,7 @@ const fn failure_heading(command: &Command) -> &'static str {
 }
 
 fn refusal_page(
-    context: &Context,
+    context: &ServerContext,
     visitor: Visitor,
     heading: &'static str,
     refusal: &CommandRefusal,
@@ -65,17 +65,17 @@ fn refusal_page(
 }
 
 /// Answers a request for a path without a route.
-pub async fn missing(State(context): State<Context>, visitor: Visitor, uri: Uri) -> Response {
+pub async fn missing(State(context): State<ServerContext>, visitor: Visitor, uri: Uri) -> Response {
     let path: String = uri.path().chars().take(200).collect();
     not_found(&context, visitor, format!("There is no page at {path}."))
 }
 
-pub fn not_found(context: &Context, visitor: Visitor, text: String) -> Response {
+pub fn not_found(context: &ServerContext, visitor: Visitor, text: String) -> Response {
     notice(context, visitor, StatusCode::NOT_FOUND, "Not found", text)
 }
 
 /// Returns the page for a store that failed, and logs the cause.
-pub fn store_error(context: &Context, visitor: Visitor, error: &StoreError) -> Response {
+pub fn store_error(context: &ServerContext, visitor: Visitor, error: &StoreError) -> Response {
     let cause: &(dyn std::error::Error + 'static) = error;
     tracing::warn!(error = cause, "cannot show a page: the store failed");
     let text = format!("The database did not answer: {error}.");
@@ -84,7 +84,7 @@ pub fn store_error(context: &Context, visitor: Visitor, error: &StoreError) -> R
 }
 
 pub fn notice(
-    context: &Context,
+    context: &ServerContext,
     visitor: Visitor,
     status: StatusCode,
     heading: &'static str,

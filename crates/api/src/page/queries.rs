@@ -21,7 +21,7 @@ use preview::EntryLink;
 
 use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{render, store_error};
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::words::{DisplayTime, LocalNow, count, plural};
 
@@ -66,7 +66,7 @@ struct FailedDelivery {
     error: String,
 }
 
-pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
+pub async fn list(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
     let found = run_blocking(move || {
         let rows = store.queries()?.into_iter();

@@ -6,11 +6,11 @@ use feed::FeedId;
 
 use super::act;
 use super::error::ReaderApiError;
-use crate::Context;
+use crate::ServerContext;
 
 /// Adds a feed and returns its number. An address without a feed is an error.
 pub async fn add_feed(
-    context: &Context,
+    context: &ServerContext,
     url: &str,
     tags: Vec<String>,
 ) -> Result<FeedId, ReaderApiError> {

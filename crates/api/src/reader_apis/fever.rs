@@ -19,14 +19,14 @@ use super::error::{InText, ReaderApiError};
 use super::params::{AppParams, ParamLimits};
 use super::view::{self, FeedRows};
 use super::{blocking, identify};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 
 const API_VERSION: u32 = 3;
 /// Entries in one answer, as Fever defines it.
 const ITEMS_MAX: u32 = 50;
 
-pub fn routes() -> Router<Context> {
+pub fn routes() -> Router<ServerContext> {
     Router::new()
         .route("/fever", any(answer))
         .route("/fever/", any(answer))
@@ -42,10 +42,13 @@ struct FeverRequest {
     may_change: bool,
 }
 
-impl FromRequest<Context> for FeverRequest {
+impl FromRequest<ServerContext> for FeverRequest {
     type Rejection = InText;
 
-    async fn from_request(request: Request, context: &Context) -> Result<FeverRequest, InText> {
+    async fn from_request(
+        request: Request,
+        context: &ServerContext,
+    ) -> Result<FeverRequest, InText> {
         let admitted = identify::admitted(&request);
         let may_change = *request.method() == Method::POST;
         // Fever's apps send their key in the body, and mark one thing with each request.
@@ -63,7 +66,10 @@ impl FromRequest<Context> for FeverRequest {
 }
 
 /// Answers a request. Unknown clients get a version and `auth: 0`, as Fever does.
-async fn answer(State(context): State<Context>, request: FeverRequest) -> Result<Response, InText> {
+async fn answer(
+    State(context): State<ServerContext>,
+    request: FeverRequest,
+) -> Result<Response, InText> {
     let FeverRequest { params, person, may_change } = request;
     let Some(person) = person.filter(|_| params.has("api")) else {
         return Ok(Json(json!({"api_version": API_VERSION, "auth": 0})).into_response());

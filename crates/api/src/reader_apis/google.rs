@@ -20,10 +20,10 @@ use store::{Store, TokenScope};
 use super::error::{InText, ReaderApiError};
 use super::params::{AppParams, ParamLimits};
 use super::{blocking, identify};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 
-pub fn routes() -> Router<Context> {
+pub fn routes() -> Router<ServerContext> {
     let api = Router::new()
         .route("/token", get(login::token))
         .route("/user-info", get(login::user_info))
@@ -66,17 +66,20 @@ async fn missing() -> InText {
 
 /// A request of a known account.
 struct GoogleRequest {
-    context: Context,
+    context: ServerContext,
     person: Person,
     params: AppParams,
     /// The secret of the request; empty on an instance without accounts.
     secret: String,
 }
 
-impl FromRequest<Context> for GoogleRequest {
+impl FromRequest<ServerContext> for GoogleRequest {
     type Rejection = InText;
 
-    async fn from_request(request: Request, context: &Context) -> Result<GoogleRequest, InText> {
+    async fn from_request(
+        request: Request,
+        context: &ServerContext,
+    ) -> Result<GoogleRequest, InText> {
         // A secret in a header is checked before the body is read.
         let secret = identify::google_secret(request.headers()).map(str::to_owned);
         let known = match (identify::admitted(&request), secret) {

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use store::TokenScope;
 
 use super::error::ReaderApiError;
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{ClientAddress, Credentials, Person};
 
 /// Returns the person that the gate found, if that is enough: there are no accounts, or the request
@@ -32,7 +32,7 @@ pub fn google_secret(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Returns the person behind a secret of a token or a session.
-pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, ReaderApiError> {
+pub async fn by_secret(context: &ServerContext, secret: &str) -> Result<Person, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     if let Some(person) = logins.by_token(store, secret, now).await? {
         return Ok(person);
@@ -42,7 +42,7 @@ pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, Reader
 
 /// Finds the person by `X-Auth-Token: TOKEN`, or by name and password of HTTP `Basic`.
 pub async fn by_headers(
-    context: &Context,
+    context: &ServerContext,
     headers: &HeaderMap,
     client: ClientAddress,
 ) -> Result<Person, ReaderApiError> {

@@ -22,10 +22,10 @@ use store::{FeedFilter, FeedRow, NumberedTag, Store, TokenScope};
 use super::error::{InJson, ReaderApiError};
 use super::params::{self, AppParams, ParamLimits};
 use super::{blocking, identify, opml, view};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 
-pub fn routes() -> Router<Context> {
+pub fn routes() -> Router<ServerContext> {
     let v1 = Router::new()
         .route("/me", get(user::me))
         .route("/version", get(user::version))
@@ -70,16 +70,19 @@ async fn missing() -> InJson {
 
 /// A request of a known account, with its body.
 struct MinifluxRequest {
-    context: Context,
+    context: ServerContext,
     person: Person,
     params: AppParams,
     body: Bytes,
 }
 
-impl FromRequest<Context> for MinifluxRequest {
+impl FromRequest<ServerContext> for MinifluxRequest {
     type Rejection = InJson;
 
-    async fn from_request(request: Request, context: &Context) -> Result<MinifluxRequest, InJson> {
+    async fn from_request(
+        request: Request,
+        context: &ServerContext,
+    ) -> Result<MinifluxRequest, InJson> {
         let person = match identify::admitted(&request) {
             Some(person) => person,
             None => {

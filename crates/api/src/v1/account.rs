@@ -9,7 +9,7 @@ use super::blocking;
 use super::extract::{IdInPath, JsonBody};
 use super::route::Route;
 use super::schema::{answer, request};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
 use crate::v1::error::ApiError;
 
@@ -110,7 +110,7 @@ async fn me(person: Person) -> Json<Me> {
 }
 
 async fn tokens(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
 ) -> Result<Json<TokenList>, ApiError> {
     blocking(move || {
@@ -121,7 +121,7 @@ async fn tokens(
 }
 
 async fn make(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     JsonBody(new): JsonBody<TokenWanted>,
 ) -> Result<(StatusCode, Json<TokenMade>), ApiError> {
@@ -158,7 +158,7 @@ async fn make(
 }
 
 async fn revoke(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     IdInPath(id): IdInPath,
 ) -> Result<StatusCode, ApiError> {
@@ -171,7 +171,7 @@ async fn revoke(
 }
 
 async fn password(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     client: ClientAddress,
     JsonBody(new): JsonBody<NewPassword>,

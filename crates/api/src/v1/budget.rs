@@ -10,7 +10,7 @@ use super::route::Route;
 use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
 use crate::v1::error::ApiError;
-use crate::{Context, what_if};
+use crate::{ServerContext, what_if};
 
 answer! {
     /// The current budget.
@@ -102,7 +102,7 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn show(State(context): State<Context>) -> Json<Budget> {
+async fn show(State(context): State<ServerContext>) -> Json<Budget> {
     // Three words, as `tidings budget` takes them.
     let rule = (context.rule)();
     let mut words = rule.iter().flat_map(|rule| rule.split_whitespace()).map(str::to_owned);
@@ -111,7 +111,7 @@ async fn show(State(context): State<Context>) -> Json<Budget> {
 }
 
 async fn set(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     JsonBody(new): JsonBody<NewBudget>,
 ) -> Result<Json<BudgetSet>, ApiError> {
     let done = act(&context, Command::Budget { rule: new.budget }).await?;
@@ -119,16 +119,18 @@ async fn set(
     Ok(Json(BudgetSet { feeds }))
 }
 
-async fn outlook(State(context): State<Context>) -> Result<Json<WhatIf>, ApiError> {
+async fn outlook(State(context): State<ServerContext>) -> Result<Json<WhatIf>, ApiError> {
     status(&context).await.map(Json)
 }
 
-async fn replay(State(context): State<Context>) -> Result<(StatusCode, Json<WhatIf>), ApiError> {
+async fn replay(
+    State(context): State<ServerContext>,
+) -> Result<(StatusCode, Json<WhatIf>), ApiError> {
     context.what_if.start(&context.store, (context.now)());
     Ok((StatusCode::ACCEPTED, Json(status(&context).await?)))
 }
 
-async fn status(context: &Context) -> Result<WhatIf, ApiError> {
+async fn status(context: &ServerContext) -> Result<WhatIf, ApiError> {
     let (state, store) = (context.what_if.state(), context.store.clone());
     let last = blocking(move || Ok(what_if::last(&store)?)).await?;
     let (steps_done, steps) = state.running.unwrap_or_default();

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use url::form_urlencoded;
 
 use super::schema::{FromJson, JsonFields};
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::error::ApiError;
 
 /// Enough for the largest statement and 10,000 ids.
@@ -20,10 +20,10 @@ const TEXT_BYTES_MAX: usize = 8 << 20;
 /// A body of JSON.
 pub struct JsonBody<T>(pub T);
 
-impl<T: FromJson> FromRequest<Context> for JsonBody<T> {
+impl<T: FromJson> FromRequest<ServerContext> for JsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Context) -> Result<JsonBody<T>, ApiError> {
+    async fn from_request(request: Request, _: &ServerContext) -> Result<JsonBody<T>, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.map(|kind| kind.split(';').next().unwrap_or("").trim());
         // A form on another site cannot send this media type.
@@ -44,10 +44,10 @@ impl<T: FromJson> FromRequest<Context> for JsonBody<T> {
 /// A body of any text.
 pub struct TextBody(pub Vec<u8>);
 
-impl FromRequest<Context> for TextBody {
+impl FromRequest<ServerContext> for TextBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Context) -> Result<TextBody, ApiError> {
+    async fn from_request(request: Request, _: &ServerContext) -> Result<TextBody, ApiError> {
         let body = to_bytes(request.into_body(), TEXT_BYTES_MAX).await?;
         Ok(TextBody(body.into()))
     }
@@ -56,10 +56,13 @@ impl FromRequest<Context> for TextBody {
 /// The number in the path.
 pub struct IdInPath(pub i64);
 
-impl FromRequestParts<Context> for IdInPath {
+impl FromRequestParts<ServerContext> for IdInPath {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<IdInPath, ApiError> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &ServerContext,
+    ) -> Result<IdInPath, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let number = path.ok().and_then(|Path(text)| text.parse().ok()).filter(|n| *n >= 1);
         number.map(IdInPath).ok_or_else(|| {
@@ -73,12 +76,12 @@ impl FromRequestParts<Context> for IdInPath {
 /// The name in the path.
 pub struct NameInPath(pub String);
 
-impl FromRequestParts<Context> for NameInPath {
+impl FromRequestParts<ServerContext> for NameInPath {
     type Rejection = ApiError;
 
     async fn from_request_parts(
         parts: &mut Parts,
-        state: &Context,
+        state: &ServerContext,
     ) -> Result<NameInPath, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         path.map(|Path(text)| NameInPath(text))
@@ -90,10 +93,13 @@ impl FromRequestParts<Context> for NameInPath {
 #[derive(Debug, Default)]
 pub struct QueryParams(Vec<(String, String)>);
 
-impl FromRequestParts<Context> for QueryParams {
+impl FromRequestParts<ServerContext> for QueryParams {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Context) -> Result<QueryParams, ApiError> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        _: &ServerContext,
+    ) -> Result<QueryParams, ApiError> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
         Ok(QueryParams(pairs.into_owned().collect()))
     }

@@ -15,7 +15,7 @@ use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
 use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::error::ApiError;
 pub use change::settings;
 pub use view::FeedSettings;
@@ -114,7 +114,7 @@ const UNKNOWN: ApiError =
     ApiError::BadRequest("state must be active, backing-off, damaged, gone, paused or never");
 
 async fn list(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     mut params: QueryParams,
 ) -> Result<Json<FeedList>, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
@@ -157,20 +157,20 @@ async fn list(
 }
 
 async fn one(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     IdInPath(id): IdInPath,
 ) -> Result<Json<Feed>, ApiError> {
     let feed = feed_id(id)?;
     Ok(Json(Feed::new(&row(&context, feed).await?)))
 }
 
-async fn row(context: &Context, feed: FeedId) -> Result<FeedRow, ApiError> {
+async fn row(context: &ServerContext, feed: FeedId) -> Result<FeedRow, ApiError> {
     let store = context.store.clone();
     blocking(move || Ok(store.feed(feed)?)).await
 }
 
 async fn add(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     JsonBody(new): JsonBody<NewFeed>,
 ) -> Result<Json<FeedAdded>, ApiError> {
     let urls = vec![new.url];
@@ -203,7 +203,7 @@ async fn add(
 }
 
 async fn remove(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     IdInPath(id): IdInPath,
 ) -> Result<StatusCode, ApiError> {
     let feed = feed_id(id)?;
@@ -213,7 +213,7 @@ async fn remove(
 }
 
 async fn poll(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     IdInPath(id): IdInPath,
 ) -> Result<Json<PollAnswer>, ApiError> {
     let feed = feed_id(id)?;
@@ -224,7 +224,7 @@ async fn poll(
 }
 
 async fn polls_of(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     IdInPath(id): IdInPath,
     mut params: QueryParams,
 ) -> Result<Json<PollList>, ApiError> {

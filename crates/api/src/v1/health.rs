@@ -6,7 +6,7 @@ use axum::extract::State;
 use super::blocking;
 use super::route::Route;
 use super::schema::answer;
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::error::ApiError;
 
 answer! {
@@ -63,7 +63,7 @@ pub fn routes() -> Vec<Route> {
     vec![Route::get("/health", "The state of the instance", health).answers::<Health>()]
 }
 
-async fn health(State(context): State<Context>) -> Result<Json<Health>, ApiError> {
+async fn health(State(context): State<ServerContext>) -> Result<Json<Health>, ApiError> {
     let (now, live, version) = ((context.now)(), (context.live)(), context.version);
     let store = context.store;
     blocking(move || {

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::rate_limit::{BURST, RateLimit};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 use crate::http::etag;
 use crate::v1::error::ApiError;
@@ -18,7 +18,11 @@ use crate::words::ceil_secs;
 const TAGGED_BYTES_MAX: usize = 32 << 20;
 
 /// Counts a request against the account's rate limit, or refuses it.
-pub async fn limited(State(context): State<Context>, request: Request, next: Next) -> Response {
+pub async fn limited(
+    State(context): State<ServerContext>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Some(person) = request.extensions().get::<Person>() else {
         return ApiError::Unauthenticated.into_response();
     };

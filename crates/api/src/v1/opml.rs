@@ -12,7 +12,7 @@ use super::extract::TextBody;
 use super::route::Route;
 use super::schema::answer;
 use super::{act, blocking, unexpected_answer};
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::error::ApiError;
 
 /// The media type of OPML.
@@ -39,7 +39,7 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn export(State(context): State<Context>) -> Result<Response, ApiError> {
+async fn export(State(context): State<ServerContext>) -> Result<Response, ApiError> {
     let text = blocking(move || {
         let feeds = context.store.feeds(&FeedFilter::default())?;
         let outlines = feeds.into_iter().map(|feed| Outline {
@@ -55,7 +55,7 @@ async fn export(State(context): State<Context>) -> Result<Response, ApiError> {
 }
 
 async fn import(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     TextBody(body): TextBody,
 ) -> Result<Json<Imported>, ApiError> {
     let list =

@@ -15,7 +15,7 @@ use super::extract::{JsonBody, NameInPath};
 use super::route::Route;
 use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::error::ApiError;
 use view::Query;
 
@@ -135,7 +135,7 @@ fn find(store: &Store, name: &str) -> Result<QueryRow, ApiError> {
     store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))
 }
 
-async fn list(State(context): State<Context>) -> Result<Json<QueryList>, ApiError> {
+async fn list(State(context): State<ServerContext>) -> Result<Json<QueryList>, ApiError> {
     blocking(move || {
         let store = &context.store;
         let rows = store.queries()?;
@@ -146,7 +146,7 @@ async fn list(State(context): State<Context>) -> Result<Json<QueryList>, ApiErro
 }
 
 async fn one(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     NameInPath(name): NameInPath,
 ) -> Result<Json<Query>, ApiError> {
     blocking(move || {
@@ -157,7 +157,7 @@ async fn one(
 }
 
 async fn apply(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     JsonBody(new): JsonBody<NewQueries>,
 ) -> Result<Json<QueriesApplied>, ApiError> {
     if new.past_seconds.is_some_and(|past| past > PAST_MAX) {
@@ -176,7 +176,7 @@ async fn apply(
 }
 
 async fn drop_one(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     NameInPath(name): NameInPath,
 ) -> Result<StatusCode, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
@@ -186,7 +186,7 @@ async fn drop_one(
 }
 
 async fn replay(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     NameInPath(name): NameInPath,
 ) -> Result<Json<Replaying>, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
@@ -229,7 +229,7 @@ fn checked(
 }
 
 async fn check(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     JsonBody(body): JsonBody<QueryText>,
 ) -> Result<Json<QueriesChecked>, ApiError> {
     blocking(move || {

@@ -14,7 +14,7 @@ use super::blocking;
 use super::extract::{IdInPath, QueryParams};
 use super::route::Route;
 use super::schema::answer;
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 use crate::search::{self, SearchError};
 use crate::v1::error::ApiError;
@@ -125,7 +125,7 @@ fn place(text: &str) -> Result<ReadingPosition, ApiError> {
 }
 
 async fn list(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     mut params: QueryParams,
 ) -> Result<Json<EntryList>, ApiError> {
@@ -163,7 +163,7 @@ async fn list(
 }
 
 async fn found(
-    context: &Context,
+    context: &ServerContext,
     person: &Person,
     text: &str,
     mut params: QueryParams,
@@ -197,7 +197,7 @@ fn shown(store: &Store, rows: &[ReadEntry], content: bool) -> Vec<Entry> {
 }
 
 async fn one(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     IdInPath(id): IdInPath,
 ) -> Result<Json<EntryWithRevisions>, ApiError> {
@@ -214,7 +214,10 @@ async fn one(
     .await
 }
 
-async fn unread(State(context): State<Context>, person: Person) -> Result<Json<Unread>, ApiError> {
+async fn unread(
+    State(context): State<ServerContext>,
+    person: Person,
+) -> Result<Json<Unread>, ApiError> {
     blocking(move || {
         let counts = context.store.unread_by_feed(person.account)?;
         let mut feeds: Vec<UnreadOfFeed> = counts

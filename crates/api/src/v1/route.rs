@@ -12,7 +12,7 @@ use store::TokenScope;
 use super::schema::{HasSchema, SchemaParts};
 use crate::auth::Person;
 use crate::v1::error::{ApiError, Problem};
-use crate::{Context, v1};
+use crate::{ServerContext, v1};
 
 /// One route.
 pub struct Route {
@@ -25,7 +25,7 @@ pub struct Route {
     params: Vec<ParamSpec>,
     sent: Option<BodySpec>,
     answered: ResponseSpec,
-    handler: MethodRouter<Context>,
+    handler: MethodRouter<ServerContext>,
 }
 
 /// Adds a named schema to the description and returns a reference to it.
@@ -53,7 +53,7 @@ impl Route {
     /// A route that reads. It answers 200, by default without a body.
     pub fn get<H, T>(path: &'static str, what: &'static str, handler: H) -> Route
     where
-        H: axum::handler::Handler<T, Context>,
+        H: axum::handler::Handler<T, ServerContext>,
         T: 'static,
     {
         Route::new(Method::GET, MethodFilter::GET, TokenScope::Read, path, what, handler)
@@ -61,7 +61,7 @@ impl Route {
 
     pub fn post<H, T>(path: &'static str, what: &'static str, handler: H) -> Route
     where
-        H: axum::handler::Handler<T, Context>,
+        H: axum::handler::Handler<T, ServerContext>,
         T: 'static,
     {
         Route::new(Method::POST, MethodFilter::POST, TokenScope::Admin, path, what, handler)
@@ -69,7 +69,7 @@ impl Route {
 
     pub fn put<H, T>(path: &'static str, what: &'static str, handler: H) -> Route
     where
-        H: axum::handler::Handler<T, Context>,
+        H: axum::handler::Handler<T, ServerContext>,
         T: 'static,
     {
         Route::new(Method::PUT, MethodFilter::PUT, TokenScope::Admin, path, what, handler)
@@ -77,7 +77,7 @@ impl Route {
 
     pub fn patch<H, T>(path: &'static str, what: &'static str, handler: H) -> Route
     where
-        H: axum::handler::Handler<T, Context>,
+        H: axum::handler::Handler<T, ServerContext>,
         T: 'static,
     {
         Route::new(Method::PATCH, MethodFilter::PATCH, TokenScope::Admin, path, what, handler)
@@ -85,7 +85,7 @@ impl Route {
 
     pub fn delete<H, T>(path: &'static str, what: &'static str, handler: H) -> Route
     where
-        H: axum::handler::Handler<T, Context>,
+        H: axum::handler::Handler<T, ServerContext>,
         T: 'static,
     {
         Route::new(Method::DELETE, MethodFilter::DELETE, TokenScope::Admin, path, what, handler)
@@ -100,7 +100,7 @@ impl Route {
         handler: H,
     ) -> Route
     where
-        H: axum::handler::Handler<T, Context>,
+        H: axum::handler::Handler<T, ServerContext>,
         T: 'static,
     {
         let status = if method == Method::GET { StatusCode::OK } else { StatusCode::NO_CONTENT };
@@ -177,7 +177,7 @@ impl Route {
     }
 
     /// Returns the handler behind a check of its scope.
-    pub fn guarded(self) -> MethodRouter<Context> {
+    pub fn guarded(self) -> MethodRouter<ServerContext> {
         let scope = self.scope;
         let allowed = move |request: Request, next: Next| async move {
             match request.extensions().get::<Person>() {

@@ -24,7 +24,7 @@ use super::blocking;
 use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
 use super::schema::{Omittable, answer, request};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{self, Person};
 use crate::v1::error::ApiError;
 use entry::{FeedAddresses, StreamEntry};
@@ -229,7 +229,7 @@ impl StreamPosition {
 
 /// Answers with a page of entries, oldest first.
 pub async fn list(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     mut params: QueryParams,
 ) -> Result<Json<StreamPage>, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
@@ -245,7 +245,7 @@ pub async fn list(
 
 /// An open stream of events.
 struct Following {
-    context: Context,
+    context: ServerContext,
     person: Person,
     headers: HeaderMap,
     looks: u32,
@@ -260,7 +260,7 @@ struct Following {
 /// Answers with Server-Sent Events from a cursor on, which may also come as `Last-Event-ID`.
 /// Without a cursor they start with the oldest entry, with `after=now` at the present.
 pub async fn stream(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     params: QueryParams,
     headers: HeaderMap,
@@ -357,7 +357,7 @@ request! {
 
 /// Stores a rating of an entry. Only JSON is accepted, which a form on another site cannot send.
 pub async fn relevance(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     IdInPath(id): IdInPath,
     JsonBody(word): JsonBody<Word>,
 ) -> Result<Response, ApiError> {

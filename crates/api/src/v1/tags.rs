@@ -10,7 +10,7 @@ use super::feeds::{FeedSettings, settings};
 use super::route::Route;
 use super::schema::{Edit, answer, request};
 use super::{act, blocking};
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::error::ApiError;
 
 answer! {
@@ -61,11 +61,11 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn list(State(context): State<Context>) -> Result<Json<TagList>, ApiError> {
+async fn list(State(context): State<ServerContext>) -> Result<Json<TagList>, ApiError> {
     tags(context).await.map(Json)
 }
 
-async fn tags(context: Context) -> Result<TagList, ApiError> {
+async fn tags(context: ServerContext) -> Result<TagList, ApiError> {
     blocking(move || {
         let rows = context.store.tags()?.into_iter();
         let tags = rows.map(|row| Tag {
@@ -79,13 +79,13 @@ async fn tags(context: Context) -> Result<TagList, ApiError> {
 }
 
 /// Returns an error if no feed or setting has the tag.
-async fn known(context: &Context, tag: &str) -> Result<(), ApiError> {
+async fn known(context: &ServerContext, tag: &str) -> Result<(), ApiError> {
     let known = tags(context.clone()).await?.tags.into_iter().any(|known| known.name == tag);
     if known { Ok(()) } else { Err(ApiError::NotFound("there is no such tag")) }
 }
 
 async fn change(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     NameInPath(tag): NameInPath,
     JsonBody(change): JsonBody<TagChange>,
 ) -> Result<Json<TagList>, ApiError> {
@@ -103,7 +103,7 @@ async fn change(
 }
 
 async fn remove(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     NameInPath(tag): NameInPath,
 ) -> Result<StatusCode, ApiError> {
     known(&context, &tag).await?;

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use store::{HubVerification, PushReceipt, StoreError};
 use url::form_urlencoded;
 
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 
 /// The same limit as for the body of a poll.
@@ -60,7 +60,7 @@ impl HubMessage {
     }
 
     /// Returns the answer if the message is about a subscription that we asked for.
-    fn heard(self, context: &Context, token: &str) -> Result<Option<String>, StoreError> {
+    fn heard(self, context: &ServerContext, token: &str) -> Result<Option<String>, StoreError> {
         let (store, now) = (&context.store, (context.now)());
         let asks = match self.mode.as_str() {
             "subscribe" => {
@@ -87,7 +87,7 @@ impl HubMessage {
 /// Refuses a client that does not know the name of a callback before its body is read. Only that
 /// name proves that the client is the hub.
 pub async fn known(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     Path(token): Path<String>,
     request: Request,
     next: Next,
@@ -107,7 +107,7 @@ fn not_asked() -> Response {
 
 /// Answers a hub that asks us to confirm a subscription, or that refuses it.
 pub async fn confirm(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     Path(token): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
@@ -123,7 +123,7 @@ pub async fn confirm(
 
 /// Stores a push. Only a few bodies are read at once.
 pub async fn receive(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     Path(token): Path<String>,
     headers: HeaderMap,
     request: Request,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use api::{Context, router};
+use api::{ServerContext, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
@@ -38,12 +38,12 @@ impl Desk {
         let commands = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&commands);
         let now = Arc::new(|| T0);
-        let context = Context {
+        let context = ServerContext {
             act: Arc::new(move |command| {
                 noted.lock().unwrap().push(serde_json::to_string(&command).unwrap());
                 Box::pin(std::future::ready(engine(&command)))
             }),
-            ..Context::new(store.clone(), now, Arc::new(live), "1").unwrap()
+            ..ServerContext::new(store.clone(), now, Arc::new(live), "1").unwrap()
         };
         Desk { commands, ..Desk::served(store, router(context)) }
     }
@@ -341,8 +341,8 @@ async fn what_was_begun_is_done_though_whoever_asked_has_left() {
             answer
         })
     });
-    let context = Context::new(store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
-    let desk = Desk::served(store, router(Context { act, ..context }));
+    let context = ServerContext::new(store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
+    let desk = Desk::served(store, router(ServerContext { act, ..context }));
     {
         let mut asking = std::pin::pin!(desk.post("/feeds", &[("url", "https://a.org/")]));
         tokio::select! {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use api::auth::{digest, fever_digest, hash_password};
-use api::{Context, router};
+use api::{ServerContext, router};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
@@ -35,9 +35,9 @@ pub fn house(public_url: Option<&str>) -> House {
     let later = Arc::new(AtomicU64::new(0));
     let clock = Arc::clone(&later);
     let now = move || T0 + Duration::from_secs(clock.load(Ordering::Relaxed));
-    let context = Context::new(store.clone(), Arc::new(now), Arc::new(live), "1").unwrap();
+    let context = ServerContext::new(store.clone(), Arc::new(now), Arc::new(live), "1").unwrap();
     let public_url = public_url.map(|url| url.parse().unwrap());
-    let router = router(Context { public_url, ..context });
+    let router = router(ServerContext { public_url, ..context });
     House { store, router, anna, later, _folder: folder }
 }
 
@@ -298,8 +298,9 @@ async fn without_an_account_only_this_machine_is_let_in() {
         assert!(answered.text.contains("tidings user add NAME"));
         assert_eq!(house.get("/healthz", &[("host", host)]).await.status, StatusCode::OK);
     }
-    let context = Context::new(house.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
-    let open = House { router: router(Context { loopback: false, ..context }), ..house };
+    let context =
+        ServerContext::new(house.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
+    let open = House { router: router(ServerContext { loopback: false, ..context }), ..house };
     // The last account was removed while the server is reachable from elsewhere.
     let answered = open.get("/", &[("host", "localhost")]).await;
     assert_eq!(answered.status, StatusCode::MISDIRECTED_REQUEST);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Context, Live, router};
+use api::{Live, ServerContext, router};
 use axum::Router;
 use feed::{FeedUrl, Item, Outcome, Published, Time};
 use store::{
@@ -55,7 +55,7 @@ impl EntryMatcher for MatchByName {
 pub struct Fixture {
     pub store: Store,
     pub router: Router,
-    pub context: Context,
+    pub context: ServerContext,
     _folder: TempDir,
 }
 
@@ -65,7 +65,7 @@ impl Fixture {
         let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         store.install(Box::new(MatchByName::default())).unwrap();
         let now: Arc<dyn Fn() -> Time + Send + Sync> = Arc::new(|| T0 + Duration::from_secs(3600));
-        let context = Context::new(store.clone(), now, Arc::new(live), "1").unwrap();
+        let context = ServerContext::new(store.clone(), now, Arc::new(live), "1").unwrap();
         if !open {
             store.add_account("somebody", "no hash", T0).unwrap().unwrap();
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Context, Live, router};
+use api::{Live, ServerContext, router};
 use axum::Router;
 use feed::{
     DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window,
@@ -46,7 +46,7 @@ fn site_with(live: Live) -> Site {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let live = Arc::new(move || live.clone());
-    let context = Context::new(store.clone(), Arc::new(now), live, "9.9.9").unwrap();
+    let context = ServerContext::new(store.clone(), Arc::new(now), live, "9.9.9").unwrap();
     Site { store, router: router(context), _folder: folder }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::what_if::{ReplayJob, ReplayResult, RuleResult};
-use api::{Context, router};
+use api::{ServerContext, router};
 use axum::http::StatusCode;
 use dispatch::command::{Applied, Command, CommandResult, QueriesResult};
 
@@ -138,8 +138,8 @@ async fn the_history_is_replayed_once_behind_the_page_and_its_outcome_stays() {
         Ok(outlook())
     }));
     let now: Arc<dyn Fn() -> feed::Time + Send + Sync> = Arc::new(|| T0);
-    let context = Context::new(shelf.store.clone(), now, Arc::new(live), "1").unwrap();
-    let context = Context { what_if: replay.clone(), ..context };
+    let context = ServerContext::new(shelf.store.clone(), now, Arc::new(live), "1").unwrap();
+    let context = ServerContext { what_if: replay.clone(), ..context };
     let desk = Desk::served(shelf.store.clone(), router(context));
     assert!(desk.text("/budget").await.contains("Replay the history"));
     desk.post("/what-if", &[("back", "/budget")]).await;

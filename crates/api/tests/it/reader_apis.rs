@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use api::auth::{digest, fever_digest, hash_password};
-use api::{Context, router};
+use api::{ServerContext, router};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -86,14 +86,14 @@ pub fn empty(accounts: bool) -> AppFixture {
         }
     }
     let now = Arc::new(|| T0 + Duration::from_secs(3600));
-    let context = Context::new(store.clone(), now, Arc::new(live), "1").unwrap();
+    let context = ServerContext::new(store.clone(), now, Arc::new(live), "1").unwrap();
     let acts: Arc<Mutex<Vec<Command>>> = Arc::default();
     let (noted, kept) = (Arc::clone(&acts), store.clone());
     let act: api::Act = Arc::new(move |command| {
         noted.lock().unwrap().push(command.clone());
         Box::pin(std::future::ready(done(&kept, &command)))
     });
-    let router = router(Context { act, ..context });
+    let router = router(ServerContext { act, ..context });
     AppFixture { store, anna, router, acts, _folder: folder }
 }
 

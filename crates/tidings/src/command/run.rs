@@ -96,7 +96,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
     let page_clock = clock.clone();
     let now = Arc::new(move || page_clock.now());
     let version = env!("CARGO_PKG_VERSION");
-    let context = api::Context {
+    let context = api::ServerContext {
         public_url: config.public_url.clone(),
         act: act(&engine),
         loopback: address.ip().is_loopback(),
@@ -105,7 +105,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
         spent: Arc::new(spent(&engine)),
         rule: Arc::new(rule(&engine)),
         what_if: what_if(&config, &store),
-        ..api::Context::new(store.clone(), now, Arc::new(live), version)?
+        ..api::ServerContext::new(store.clone(), now, Arc::new(live), version)?
     };
     engine.serve_hub(topics(&context)).await;
     let server = tokio::spawn(api::serve(listener, api::router(context), until(stopped.clone())));
@@ -160,7 +160,7 @@ fn images(config: &Config, engine: &Engine) -> Result<Option<Arc<api::Images>>, 
 }
 
 /// The published feeds, as the hub asks for them.
-fn topics(context: &api::Context) -> engine::Topics {
+fn topics(context: &api::ServerContext) -> engine::Topics {
     let (asked, shown) = (context.clone(), context.clone());
     engine::Topics {
         is_open: Arc::new(move |topic| api::is_published(&asked, topic)),
@@ -170,7 +170,7 @@ fn topics(context: &api::Context) -> engine::Topics {
 
 /// A published feed as the hub pushes it.
 fn rendered(
-    context: &api::Context,
+    context: &api::ServerContext,
     topic: &str,
 ) -> Result<Option<engine::Rendered>, store::StoreError> {
     let found = api::published_at(context, topic)?;

@@ -11,7 +11,7 @@ use dispatch::command::{Change, Command, CommandResult, Target};
 use feed::FeedId;
 use store::FeedRow;
 
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::form::SignedForm;
 use crate::page::feeds::tags;
@@ -30,7 +30,7 @@ struct RemovePage {
 
 /// Runs one action on a feed and redirects to its page.
 pub async fn change(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     Path((id, word)): Path<(String, String)>,
     sent: AdminForm,
 ) -> Response {
@@ -39,14 +39,14 @@ pub async fn change(
 
 /// Removes a feed after the confirmation.
 pub async fn remove(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     Path(id): Path<String>,
     sent: AdminForm,
 ) -> Response {
     run_action(&context, &id, "remove", sent).await
 }
 
-async fn run_action(context: &Context, id: &str, word: &str, sent: AdminForm) -> Response {
+async fn run_action(context: &ServerContext, id: &str, word: &str, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
     let Ok(number) = id.parse::<u32>() else { return gone(context, visitor, id) };
     let store = context.store.clone();
@@ -85,7 +85,7 @@ async fn run_action(context: &Context, id: &str, word: &str, sent: AdminForm) ->
 
 /// Shows the page that asks for confirmation.
 pub async fn confirm_remove(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Response {
@@ -103,7 +103,7 @@ pub async fn confirm_remove(
     }
 }
 
-fn gone(context: &Context, visitor: Visitor, id: &str) -> Response {
+fn gone(context: &ServerContext, visitor: Visitor, id: &str) -> Response {
     not_found(context, visitor, format!("There is no feed {id}. It may have been removed."))
 }
 

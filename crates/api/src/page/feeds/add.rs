@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::{AddedFeed, Command, CommandResult, NotAdded};
 
-use crate::Context;
+use crate::ServerContext;
 use crate::page::frame::{AdminForm, Frame, NavSection};
 use crate::page::notice::{render, run_command};
 use crate::page::read::{ListScope, ReadingList};
@@ -44,7 +44,7 @@ impl NotAddedAddress {
 
 /// Adds the addresses of the form and redirects to the new entries. An address without a feed is
 /// not added, unless the form says `force`.
-pub async fn add(State(context): State<Context>, sent: AdminForm) -> Response {
+pub async fn add(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
     let urls = form.all("url").map(str::trim).filter(|url| !url.is_empty());
     let urls: Vec<String> = urls.take(URLS_MAX).map(str::to_owned).collect();

@@ -8,7 +8,7 @@ use dispatch::command::{Command, CommandResult, ImportedFeed};
 use parse::opml::Outline;
 use store::{FeedFilter, TokenScope};
 
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{AdminForm, Frame, NavSection, Visitor};
 use crate::page::notice::{notice, render, run_command, store_error};
@@ -30,7 +30,7 @@ struct ImportedPage {
 }
 
 /// Imports a list. The engine polls the new feeds later, at its own pace.
-pub async fn import(State(context): State<Context>, sent: AdminForm) -> Response {
+pub async fn import(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
     let list = match parse::opml::read(form.bytes("file")) {
         Ok(list) => list,
@@ -68,7 +68,7 @@ pub async fn import(State(context): State<Context>, sent: AdminForm) -> Response
 
 /// Exports all feeds. With `?secrets=1` the addresses keep their passwords.
 pub async fn export(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::WriteForm;
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 use crate::blocking::run_blocking;
 use crate::http::paths::local_target;
@@ -75,7 +75,11 @@ pub fn zone_of(headers: &HeaderMap) -> Option<Zone> {
 }
 
 /// Adds the choices of the visitor to the request, once for each page.
-pub async fn look_up(State(context): State<Context>, mut request: Request, next: Next) -> Response {
+pub async fn look_up(
+    State(context): State<ServerContext>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     if let Some(person) = request.extensions().get::<Person>() {
         let (store, account) = (context.store.clone(), person.account);
         // A page with default choices is better than an error.
@@ -86,7 +90,7 @@ pub async fn look_up(State(context): State<Context>, mut request: Request, next:
 }
 
 /// Stores the choices of a form and redirects to the page with the form.
-pub async fn choose(State(context): State<Context>, sent: WriteForm) -> Response {
+pub async fn choose(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let (store, account) = (context.store.clone(), sent.visitor.account());
     let choices = ["zone", "order", "size"].map(|name| {
         let value = sent.form.text(name).trim();

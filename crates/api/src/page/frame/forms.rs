@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use store::TokenScope;
 
 use super::Visitor;
-use crate::Context;
+use crate::ServerContext;
 use crate::form::SignedForm;
 
 /// A form from a visitor who may mark entries.
@@ -16,10 +16,13 @@ pub struct WriteForm {
     pub form: SignedForm,
 }
 
-impl FromRequest<Context> for WriteForm {
+impl FromRequest<ServerContext> for WriteForm {
     type Rejection = Response;
 
-    async fn from_request(request: Request, context: &Context) -> Result<WriteForm, Response> {
+    async fn from_request(
+        request: Request,
+        context: &ServerContext,
+    ) -> Result<WriteForm, Response> {
         let (mut parts, body) = request.into_parts();
         // This cannot fail.
         let Ok(visitor) = Visitor::from_request_parts(&mut parts, context).await;
@@ -34,10 +37,13 @@ impl FromRequest<Context> for WriteForm {
 /// A form from a visitor who may change feeds, queries and the budget.
 pub struct AdminForm(pub Visitor, pub SignedForm);
 
-impl FromRequest<Context> for AdminForm {
+impl FromRequest<ServerContext> for AdminForm {
     type Rejection = Response;
 
-    async fn from_request(request: Request, context: &Context) -> Result<AdminForm, Response> {
+    async fn from_request(
+        request: Request,
+        context: &ServerContext,
+    ) -> Result<AdminForm, Response> {
         let WriteForm { visitor, form } = WriteForm::from_request(request, context).await?;
         if visitor.may(TokenScope::Admin) { Ok(AdminForm(visitor, form)) } else { Err(forbidden()) }
     }

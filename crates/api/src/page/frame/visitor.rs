@@ -10,7 +10,7 @@ use store::TokenScope;
 use super::NavSection;
 use super::choices::{Choices, zone_of};
 use super::theme::Theme;
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 use crate::words::LocalNow;
 use crate::zone::Zone;
@@ -61,7 +61,7 @@ impl Visitor {
     }
 
     /// Returns the present moment in the zone of the visitor.
-    pub fn now(&self, context: &Context) -> LocalNow {
+    pub fn now(&self, context: &ServerContext) -> LocalNow {
         LocalNow { at: (context.now)(), zone: self.zone() }
     }
 

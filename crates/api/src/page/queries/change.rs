@@ -9,7 +9,7 @@ use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult};
 use super::editor::QueryEditor;
 use super::preview::Preview;
 use super::source;
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{AdminForm, Frame, NavSection, Visitor};
 use crate::page::notice::{render, run_command, store_error};
@@ -27,7 +27,7 @@ struct DropPage {
 }
 
 /// Saves statements, or shows the editor with their faults.
-pub async fn save(State(context): State<Context>, sent: AdminForm) -> Response {
+pub async fn save(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
     let text = form.text("text").replace("\r\n", "\n");
     let (store, checked) = (context.store.clone(), text.clone());
@@ -66,7 +66,7 @@ fn saved_href(done: &CommandResult) -> String {
 
 /// Shows the page that asks for confirmation.
 pub async fn confirm_drop(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     Path(name): Path<String>,
 ) -> Response {
@@ -74,7 +74,7 @@ pub async fn confirm_drop(
 }
 
 pub async fn drop_query(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     Path(name): Path<String>,
     sent: AdminForm,
 ) -> Response {
@@ -83,7 +83,7 @@ pub async fn drop_query(
 
 /// Retries the failed deliveries of a query.
 pub async fn replay(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     Path(name): Path<String>,
     sent: AdminForm,
 ) -> Response {
@@ -91,7 +91,12 @@ pub async fn replay(
     run_wish(&context, sent, QueriesCommand::Replay { name }, &to).await
 }
 
-async fn run_wish(context: &Context, sent: AdminForm, wish: QueriesCommand, to: &str) -> Response {
+async fn run_wish(
+    context: &ServerContext,
+    sent: AdminForm,
+    wish: QueriesCommand,
+    to: &str,
+) -> Response {
     match run_command(context, &sent.0, Command::Query { wish }).await {
         Ok(_) => Redirect::to(to).into_response(),
         Err(refused) => refused,

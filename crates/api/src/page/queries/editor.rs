@@ -8,7 +8,7 @@ use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 
 use super::preview::{Preview, entry_link};
 use super::{DeliveryHealth, FailedDelivery, ReceiverStatus, health, receiver_name};
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
 use crate::page::notice::{not_found, render, store_error};
@@ -49,14 +49,14 @@ impl QueryEditor {
 }
 
 /// Shows the editor with an example.
-pub async fn new(State(context): State<Context>, visitor: Visitor) -> Response {
+pub async fn new(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
     render(&QueryEditor::new(frame, String::new(), EXAMPLE.to_owned(), Preview::none()))
 }
 
 /// Shows the editor with an existing query.
 pub async fn edit(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     Path(name): Path<String>,
 ) -> Response {

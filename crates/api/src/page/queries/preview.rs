@@ -13,7 +13,7 @@ use store::{EntryFilter, EntryRow, FeedRow, Store, StoreError};
 
 use super::editor::QueryEditor;
 use super::source::{self, CheckedStatements, FaultMessage, SourcePiece};
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, WriteForm};
 use crate::page::notice::{render, store_error};
@@ -75,7 +75,7 @@ impl Preview {
 }
 
 /// Answers with the preview for the script, or with the editor and the preview.
-pub async fn preview(State(context): State<Context>, sent: WriteForm) -> Response {
+pub async fn preview(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let text = sent.form.text("text").replace("\r\n", "\n");
     let (store, now, tried) = (context.store.clone(), (context.now)(), text.clone());
     match run_blocking(move || try_out(&store, &tried, now)).await {

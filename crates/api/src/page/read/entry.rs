@@ -8,7 +8,7 @@ use store::{AccountId, ReadingFilter, ReadingPosition, Store, StoreError, TokenS
 
 use super::article::Article;
 use super::{ReadingList, store_reading};
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
 use crate::page::notice::{not_found, render, store_error};
@@ -44,7 +44,7 @@ struct OpenedEntry {
 }
 
 pub async fn entry(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,

@@ -12,7 +12,7 @@ use super::article::{feed_title, teaser, title, web_link};
 use super::marks::MARKED;
 use super::sidebar::{Sidebar, sidebar};
 use super::{LINES, ListScope, ReadFilter, ReadingList, store_reading};
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
 use crate::page::notice::{render, store_error};
@@ -121,7 +121,7 @@ struct ListData {
 }
 
 pub async fn list(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {

@@ -20,7 +20,7 @@ use crate::auth::{self, Person};
 use crate::blocking::run_blocking;
 use crate::page::params;
 use crate::words::count;
-use crate::{Context, page::Visitor};
+use crate::{ServerContext, page::Visitor};
 
 /// The interval between two checks for new entries.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ const COUNTED_MAX: u32 = 100;
 
 /// A list that is open in a browser.
 struct OpenList {
-    context: Context,
+    context: ServerContext,
     person: Person,
     headers: HeaderMap,
     entries: ReadingList,
@@ -46,7 +46,7 @@ struct OpenList {
 }
 
 pub async fn live_updates(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     headers: HeaderMap,
     RawQuery(query): RawQuery,

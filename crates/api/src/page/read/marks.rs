@@ -8,7 +8,7 @@ use feed::{EntryId, Time};
 use store::{Store, StoreError};
 
 use super::{ReadingList, store_reading};
-use crate::Context;
+use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::http::paths::local_target;
 use crate::page::frame::WriteForm;
@@ -38,7 +38,7 @@ const MARK_ACTIONS: [(&str, MarkAction); 5] = [
 ];
 
 /// Marks entries and redirects to the list. The script gets an empty answer.
-pub async fn mark(State(context): State<Context>, sent: WriteForm) -> Response {
+pub async fn mark(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let (store, now) = (context.store.clone(), (context.now)());
     let account = sent.visitor.account();
     let chosen = MARK_ACTIONS.iter().find_map(|(name, action)| {
@@ -72,7 +72,7 @@ pub async fn mark(State(context): State<Context>, sent: WriteForm) -> Response {
 }
 
 /// Marks a list read, up to the newest entry that was there when it was shown.
-pub async fn mark_all(State(context): State<Context>, sent: WriteForm) -> Response {
+pub async fn mark_all(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let list = ReadingList::read(Some(sent.form.text("list")), false);
     let up_to = sent.form.text("shown_to").parse().ok().map(EntryId);
     let (store, account) = (context.store.clone(), sent.visitor.account());
@@ -94,7 +94,7 @@ fn marked_href(list: &ReadingList) -> String {
 }
 
 /// Undoes the last "mark all read".
-pub async fn undo(State(context): State<Context>, sent: WriteForm) -> Response {
+pub async fn undo(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let list = ReadingList::read(Some(sent.form.text("list")), false);
     let (store, account, now) = (context.store.clone(), sent.visitor.account(), (context.now)());
     match run_blocking(move || store.undo_mark_list(account, now)).await {

@@ -16,7 +16,7 @@ use crate::blocking::run_blocking;
 use crate::page::frame::Visitor;
 use crate::page::notice::{render, store_error};
 use crate::words::{count, plural};
-use crate::{Context, sanitise};
+use crate::{ServerContext, sanitise};
 
 /// The page of feeds shows the other tags.
 const TAGS_MAX: usize = 60;
@@ -118,7 +118,7 @@ pub fn sidebar(
 
 /// Answers the script with the feeds of a tag.
 pub async fn fold(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::GoogleRequest;
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::{ClientAddress, Credentials, Person};
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::identify;
@@ -22,7 +22,7 @@ const OPEN: &str = "open";
 
 /// Exchanges name and password for a secret that the app sends with every request. A token stays
 /// its own secret, because a session would have more rights than the token.
-pub async fn client_login(State(context): State<Context>, request: Request) -> Response {
+pub async fn client_login(State(context): State<ServerContext>, request: Request) -> Response {
     let open = request.extensions().get::<Person>().is_some_and(|person| person.name.is_none());
     let client = identify::client(&request);
     let params = match AppParams::read(request, ParamLimits::STRANGER).await {
@@ -43,7 +43,7 @@ pub async fn client_login(State(context): State<Context>, request: Request) -> R
 }
 
 async fn prove(
-    context: &Context,
+    context: &ServerContext,
     params: &AppParams,
     client: ClientAddress,
 ) -> Result<String, ReaderApiError> {

@@ -11,7 +11,7 @@ use store::{FeedFilter, FeedRow, TokenScope};
 use super::GoogleRequest;
 use super::marks::OK;
 use super::stream::{find_feed, label, label_name};
-use crate::Context;
+use crate::ServerContext;
 use crate::reader_apis::add_feed;
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::params::{self, AppParams};
@@ -106,7 +106,7 @@ async fn known(request: GoogleRequest, names: &[String]) -> Result<Vec<String>, 
 }
 
 async fn entitle(
-    context: &Context,
+    context: &ServerContext,
     feeds: &[String],
     title: Option<&str>,
 ) -> Result<(), ReaderApiError> {
@@ -158,7 +158,10 @@ pub async fn export(request: GoogleRequest) -> Result<Response, InText> {
 }
 
 /// Imports a list. The body is the list itself, so it is not read as a form.
-pub async fn import(State(context): State<Context>, request: Request) -> Result<String, InText> {
+pub async fn import(
+    State(context): State<ServerContext>,
+    request: Request,
+) -> Result<String, InText> {
     // In a header only: addresses end up in the logs of proxies.
     let person = match (identify::admitted(&request), identify::google_secret(request.headers())) {
         (Some(person), _) => person,

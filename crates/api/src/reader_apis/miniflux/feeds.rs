@@ -14,7 +14,7 @@ use store::{FeedFilter, FeedRow, FeedState, NumberedTag, Scope, TokenScope};
 
 use super::category::category;
 use super::{Categories, MinifluxRequest, feed_id};
-use crate::Context;
+use crate::ServerContext;
 use crate::reader_apis::error::{InJson, ReaderApiError};
 use crate::reader_apis::{act, add_feed, view as texts};
 
@@ -225,7 +225,7 @@ pub async fn refresh_all(request: MinifluxRequest) -> Result<StatusCode, InJson>
 }
 
 /// Starts polls and does not wait for them. The pace limits them as always.
-pub fn poll_behind(context: &Context, feeds: Option<Vec<String>>) {
+pub fn poll_behind(context: &ServerContext, feeds: Option<Vec<String>>) {
     let polls = (context.act)(Command::Poll { feeds });
     tokio::spawn(async move {
         if let Err(refusal) = polls.await {

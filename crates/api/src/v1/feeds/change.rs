@@ -6,7 +6,7 @@ use dispatch::command::{Change, Command, Target};
 
 use super::view::Feed;
 use super::{feed_id, row};
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::act;
 use crate::v1::error::ApiError;
 use crate::v1::extract::{IdInPath, JsonBody};
@@ -58,7 +58,7 @@ pub fn settings(
 }
 
 pub async fn change(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     IdInPath(id): IdInPath,
     JsonBody(change): JsonBody<FeedChange>,
 ) -> Result<Json<Feed>, ApiError> {

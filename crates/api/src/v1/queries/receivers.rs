@@ -6,7 +6,7 @@ use store::{DeadLetter, DeliveryRow};
 
 use super::find;
 use super::view::receiver;
-use crate::Context;
+use crate::ServerContext;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
 use crate::v1::extract::{NameInPath, QueryParams};
@@ -99,7 +99,7 @@ impl From<DeadLetter> for Letter {
 }
 
 pub async fn all(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     NameInPath(name): NameInPath,
 ) -> Result<Json<DeliveryList>, ApiError> {
     blocking(move || {
@@ -111,7 +111,7 @@ pub async fn all(
 }
 
 pub async fn dead(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     NameInPath(name): NameInPath,
     mut params: QueryParams,
 ) -> Result<Json<DeadLetterList>, ApiError> {

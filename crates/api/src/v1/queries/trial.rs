@@ -10,7 +10,7 @@ use query::{Statement, Trial};
 use store::{EntryFilter, EntryRow, FeedRow, Store};
 
 use super::{CheckedStatements, StatementFault, checked};
-use crate::Context;
+use crate::ServerContext;
 use crate::search::query_entry;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
@@ -74,7 +74,7 @@ request! {
 }
 
 pub async fn test(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     JsonBody(body): JsonBody<QueryTrial>,
 ) -> Result<Json<QueriesTried>, ApiError> {
     let past = body.past_seconds.unwrap_or(PAST);

@@ -8,7 +8,7 @@ use feed::{EntryId, Time};
 use store::AccountId;
 
 use super::view::{Entry, FeedNames};
-use crate::Context;
+use crate::ServerContext;
 use crate::auth::Person;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
@@ -53,7 +53,7 @@ request! {
 }
 
 fn apply(
-    context: &Context,
+    context: &ServerContext,
     account: AccountId,
     entries: &[EntryId],
     read: Option<bool>,
@@ -69,7 +69,7 @@ fn apply(
 }
 
 pub async fn mark_one(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     IdInPath(id): IdInPath,
     JsonBody(marks): JsonBody<Marks>,
@@ -86,7 +86,7 @@ pub async fn mark_one(
 }
 
 pub async fn mark_many(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     JsonBody(marks): JsonBody<ManyMarks>,
 ) -> Result<StatusCode, ApiError> {
@@ -102,7 +102,7 @@ pub async fn mark_many(
 }
 
 pub async fn scope_read(
-    State(context): State<Context>,
+    State(context): State<ServerContext>,
     person: Person,
     JsonBody(body): JsonBody<ScopeRead>,
 ) -> Result<StatusCode, ApiError> {

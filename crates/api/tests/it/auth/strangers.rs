@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use api::PeerAddress;
 use api::auth::Proxies;
-use api::{Context, router};
+use api::{ServerContext, router};
 use axum::body::{Body, Bytes};
 use axum::http::{Request, StatusCode, header};
 use feed::FeedUrl;
@@ -136,8 +136,9 @@ async fn who_guesses_locks_nobody_out_elsewhere() {
 async fn behind_a_proxy_guesses_are_counted_by_the_clients_address() {
     let mut house = house(None);
     let trusted = Proxies::read(&["127.0.0.1".to_owned()]).unwrap();
-    let context = Context::new(house.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
-    house.router = router(Context { proxies: Arc::new(trusted), ..context });
+    let context =
+        ServerContext::new(house.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
+    house.router = router(ServerContext { proxies: Arc::new(trusted), ..context });
     for n in 0..5 {
         // The client's own claims come before the address that the proxy adds.
         let from = format!("127.0.0.1 for 192.0.2.{n}, 203.0.113.7");

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use api::{Context, Images, router, sanitise};
+use api::{Images, ServerContext, router, sanitise};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -74,8 +74,8 @@ fn site(allow_private: bool) -> Site {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let images = Arc::new(proxy(&store, allow_private));
-    let context = Context::new(store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
-    let router = router(Context { images: Some(Arc::clone(&images)), ..context });
+    let context = ServerContext::new(store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
+    let router = router(ServerContext { images: Some(Arc::clone(&images)), ..context });
     Site { images, router, store, _folder: folder }
 }
 
@@ -232,7 +232,8 @@ async fn addresses_outlive_a_restart_and_pictures_can_be_turned_off() {
     let site = site(true);
     let url = "https://example.org/a.png";
     assert_eq!(proxy(&site.store, true).address(url), site.images.address(url));
-    let context = Context::new(site.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
+    let context =
+        ServerContext::new(site.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
     let address = site.images.address(url).unwrap();
     let answer = crate::get(&router(context), &address, &[]).await;
     assert_eq!(answer.status, StatusCode::NOT_FOUND);

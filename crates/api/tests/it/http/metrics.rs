@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use api::{Context, Images, Spent, router};
+use api::{Images, ServerContext, Spent, router};
 use axum::Router;
 
 use crate::fixture::{Fixture, T0, live};
@@ -96,8 +96,12 @@ fn full(shelf: &Fixture) -> Router {
         ..Spent::default()
     };
     let now = Arc::new(|| T0 + std::time::Duration::from_secs(7200));
-    let context = Context::new(shelf.store.clone(), now, Arc::new(live), "1.2.3").unwrap();
-    router(Context { images: Some(Arc::new(images)), spent: Arc::new(move || spent), ..context })
+    let context = ServerContext::new(shelf.store.clone(), now, Arc::new(live), "1.2.3").unwrap();
+    router(ServerContext {
+        images: Some(Arc::new(images)),
+        spent: Arc::new(move || spent),
+        ..context
+    })
 }
 
 #[tokio::test]

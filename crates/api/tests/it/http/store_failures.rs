@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::auth::{digest, fever_digest};
-use api::{Context, router};
+use api::{ServerContext, router};
 use axum::Router;
 use feed::EntryId;
 use store::{NewToken, OpenMode, Store, TokenScope};
@@ -22,7 +22,7 @@ fn cut(store: &Store) {
 /// The same data behind a read-only store, as on a full disk.
 fn full_disk(shelf: &Fixture) -> Router {
     let store = Store::open(shelf.store.path().parent().unwrap(), OpenMode::ReadOnly).unwrap();
-    router(Context::new(store, Arc::new(|| T0), Arc::new(live), "1").unwrap())
+    router(ServerContext::new(store, Arc::new(|| T0), Arc::new(live), "1").unwrap())
 }
 
 #[tokio::test]
