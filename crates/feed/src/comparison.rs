@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_before_the_last_poll_are_told_of_new_entries_alone() {
+    fn only_new_entries_with_dates_before_the_last_poll_are_late() {
         let dated = |id: &str, secs| {
             let published = Some(Time::from_secs(secs));
             Item { id: Some(id.to_owned()), published, ..Item::default() }

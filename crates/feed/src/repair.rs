@@ -118,7 +118,7 @@ mod tests {
         let plain = DocumentDates::default();
         assert_eq!([400, 1000, 1600].map(|s| late_of(&dated(s), plain)), [Some(400), None, None]);
         assert_eq!(late_of(&Item::default(), plain), None, "undated is not late");
-        assert_eq!(late(&dated(400), plain, None), None, "nobody looked before");
+        assert_eq!(late(&dated(400), plain, None), None, "the feed was never polled before");
         let skewed = DocumentDates { skew_ms: 100_000, on_the_fly: false };
         assert_eq!(late_of(&dated(1050), skewed), Some(950));
         let made = DocumentDates { on_the_fly: true, ..plain };
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_claim_is_kept_beside_the_correction() {
+    fn the_claim_is_kept_with_the_correction() {
         let p = repair(&dated(900), DocumentDates::default(), Time::from_secs(500), None);
         assert_eq!(p, Published { claim: Some(Time::from_secs(900)), at: Time::from_secs(500) });
     }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_our_network_only_where_nobody_answers() {
+    fn unknown_names_are_our_outage_only_if_no_domain_answers() {
         let names = |n_alive: u32| {
             let mut outage = Outage::default();
             for domain in 0..20 {

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_holds_nobody() {
+    fn a_clock_that_was_set_back_blocks_no_domain() {
         let pace = DomainPace { last_request_end: Some(at(1_000_000)), ..DomainPace::default() };
         assert_eq!(next_allowed(&pace, GAP, at(10)), at(12));
     }

@@ -115,7 +115,7 @@ impl Learned {
         match &self.memory {
             PolicyState::Nothing => {}
             PolicyState::FixLearnedW(first) | PolicyState::FixLearnedA(first) => {
-                first.write(&mut bytes)
+                first.write(&mut bytes);
             }
             PolicyState::Lru2(newest) => newest.write(&mut bytes),
             PolicyState::IndHist(hourly, _) => hourly.write(&mut bytes),

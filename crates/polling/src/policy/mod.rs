@@ -91,7 +91,7 @@ impl Policy {
             PolicyState::AdvaRssHybrid(memory) => memory.learn(o),
             PolicyState::Model(model) => model.learn(o),
             PolicyState::EntryFrequency(recent) if o.outcome.is_success() => {
-                recent.learn(o.at, o.new)
+                recent.learn(o.at, o.new);
             }
             PolicyState::EntryFrequency(_) => {}
             PolicyState::AdaptiveFetch(interval) => interval.learn(o),

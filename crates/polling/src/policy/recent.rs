@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_are_kept_are_reckoned_at_the_rate_of_those_kept() {
+    fn dropped_times_are_extrapolated_at_the_rate_of_those_kept() {
         let at = Time::from_secs(1000);
         let every_second: Vec<Time> = (1..=1000).map(Time::from_secs).collect();
         let mut recent = Recent::new(3600, 100);

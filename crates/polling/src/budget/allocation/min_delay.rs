@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_looks_keep_the_sum() {
+    fn whole_polls_keep_the_sum() {
         assert_eq!(whole(&[1.5, 1.5, 1.0]), [2, 1, 1]);
         assert_eq!(whole(&[0.4, 0.4, 0.4]), [1, 0, 0]);
         assert_eq!(whole(&[]), Vec::<u32>::new());

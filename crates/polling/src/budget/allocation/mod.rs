@@ -151,7 +151,7 @@ mod tests {
     use crate::model::{Model, homogeneous::Homogeneous};
 
     #[test]
-    fn no_allocator_exceeds_the_looks_or_the_bytes() {
+    fn no_allocator_exceeds_the_polls_or_the_bytes() {
         let feeds: Vec<Tracked> = (0..20)
             .map(|i| {
                 let model = Model::Homogeneous(Homogeneous { rate: f64::from(i) * 1e-5 });

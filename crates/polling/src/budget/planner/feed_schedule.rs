@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn one_look_a_day_comes_after_the_morning_and_rarer_ones_at_the_same_hour() {
+    fn one_poll_a_day_comes_after_the_morning_and_rarer_ones_at_the_same_hour() {
         let nine = |day: i64| Time::from_secs(day * 86_400 + 9 * 3600);
         let mut rhythm = FeedSchedule::default();
         for (polls, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {

@@ -152,7 +152,7 @@ impl Timetable {
     }
 
     /// Returns when a feed is due, and its polls per day.
-    pub(crate) fn outlook(&self, feed: usize, tracked: &Tracked) -> Option<(Time, f64)> {
+    pub(crate) fn next_due(&self, feed: usize, tracked: &Tracked) -> Option<(Time, f64)> {
         Some((self.due_at(feed, tracked)?, self.rhythms.get(feed)?.polls()))
     }
 

@@ -146,7 +146,7 @@ impl Planner {
             | Strategy::CrawlAge
             | Strategy::LambdaCrawl => match &self.timetable {
                 None => PlanCase::NotYetAllotted,
-                Some(table) => match table.outlook(feed, tracked) {
+                Some(table) => match table.next_due(feed, tracked) {
                     Some((at, polls_per_day)) => PlanCase::Allotted { polls_per_day, at },
                     None => PlanCase::NotAllotted,
                 },

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pattern_is_told_by_its_rule() {
+    fn every_pattern_follows_from_its_rule() {
         assert_eq!(pattern(&[], 1.0), UpdatePattern::Empty);
         assert_eq!(pattern(&[1.0], 2.0), UpdatePattern::SingleEntry);
         assert_eq!(pattern(&[2.0, 2.0, 2.0], 2.0), UpdatePattern::OnTheFly);

@@ -109,7 +109,7 @@ impl TideModel {
             tide.last.into_iter().for_each(|last| tide.dst.set_season(last));
         }
         if layout >= TideLayout::DoubtAndBursts {
-            tide.read_doubt(reader)?;
+            tide.read_changes(reader)?;
             let filled = tide.bursts.filled.iter_mut().chain([&mut tide.bursts.entries]);
             for entries in filled {
                 let count = reader.bytes().map(f32::from_le_bytes)?;
@@ -120,7 +120,7 @@ impl TideModel {
         Some(tide)
     }
 
-    fn read_doubt(&mut self, reader: &mut ByteReader<'_>) -> Option<()> {
+    fn read_changes(&mut self, reader: &mut ByteReader<'_>) -> Option<()> {
         let mut any = || reader.bytes().map(f32::from_le_bytes).filter(|x| x.is_finite());
         let mut count = || any().filter(|n| (0.0..=COUNT_MAX as f32).contains(n));
         let mut run =

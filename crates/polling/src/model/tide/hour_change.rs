@@ -112,7 +112,7 @@ mod tests {
 
     /// Returns how often the hours were learned again in 200 days of 100 entries each, every tenth
     /// of them at night, polled every two hours.
-    fn n_turned(is_day: impl Fn(i64, i64) -> bool) -> usize {
+    fn n_changes(is_day: impl Fn(i64, i64) -> bool) -> usize {
         let (mut tide, mut n, mut i) = (TideModel::default(), 0, 0_u64);
         for poll in 0..200 * 12 {
             let begin = Time::from_secs(poll * 7200);
@@ -135,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_day_with_a_night_is_never_doubted_and_a_turned_one_is_once() {
+    fn a_steady_day_shows_no_change_and_a_shifted_one_shows_one() {
         let is_day = |hour: i64| (6..18).contains(&hour);
-        assert_eq!(n_turned(|_, hour| is_day(hour)), 0);
-        assert_eq!(n_turned(|day, hour| is_day(hour) != (day >= 100)), 1);
+        assert_eq!(n_changes(|_, hour| is_day(hour)), 0);
+        assert_eq!(n_changes(|day, hour| is_day(hour) != (day >= 100)), 1);
     }
 }

@@ -155,7 +155,7 @@ impl TideModel {
                 self.distribute_undated(new.n_undated, last, o.at);
             }
             (None, Some((oldest, rest))) if *oldest < o.at => {
-                self.learn_first_window(*oldest, rest, o.at)
+                self.learn_first_window(*oldest, rest, o.at);
             }
             // A first window without dates tells only how many entries fit.
             (None, _) => {}

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_feed_is_not_doubted_and_neither_are_its_bursts() {
+    fn a_steady_feed_and_its_bursts_show_no_change() {
         // Three years of polls with Poisson's share of empty ones.
         assert_eq!(told(13_000, |i| f64::from(chance(i) > 0.37)), None);
         // Bursts of twelve entries, at one poll in twelve.

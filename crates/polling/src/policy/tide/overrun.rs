@@ -3,8 +3,8 @@
 //! - Entries come in bursts, so a window overruns long before it is full on average. With m entries
 //!   expected and a window of w, m/7·(m/w)⁶ count as lost, and each further one beyond w.
 //! - The rate of a new feed is uncertain, so the risk plans for more entries than its mean
-//!   predicts. The seventh root of the seventh moment of a Gamma distribution of shape a is about 1
-//!   + 3/a times its mean; w shrinks by that factor. The quiet hours of a new feed may be busy
+//!   predicts. The seventh root of the seventh moment of a Gamma distribution of shape a is about
+//!   (1 + 3/a) times its mean; w shrinks by that factor. The quiet hours of a new feed may be busy
 //!   ones, so part of the estimate is spread evenly over the day.
 //! - A feed that has filled its window in s seconds will do so again. In an interval of t seconds
 //!   an entry at a random time is lost with probability 1 − s/t, if such a burst follows it.

@@ -66,7 +66,7 @@ fn a_clock_that_goes_back_earns_no_second_twice() {
 }
 
 #[test]
-fn what_was_spent_beside_the_plan_is_missing_from_it() {
+fn spending_outside_the_plan_reduces_the_plan() {
     let (budget, mut allowance) = ("1440/1d".parse().expect("a budget"), Allowance::default());
     let left = |allowance: &mut Allowance, minute: i64| {
         let now = Time::from_secs(60 * minute);

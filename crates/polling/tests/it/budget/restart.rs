@@ -61,7 +61,7 @@ fn every_strategy_says_why_in_figures_and_in_one_sentence() {
 }
 
 #[test]
-fn a_look_comes_when_why_said_it_would() {
+fn a_poll_comes_when_its_explanation_said() {
     for strategy in [Strategy::TwoSteps, Strategy::OnlyTau, Strategy::MinDelay, Strategy::CrawlAge]
     {
         let mut planner = planner(strategy, 1, "1/10m");
@@ -86,7 +86,7 @@ fn a_look_comes_when_why_said_it_would() {
 }
 
 #[test]
-fn polls_beside_the_plan_are_paid_from_the_budget() {
+fn polls_outside_the_plan_are_paid_from_the_budget() {
     let budget: Budget = "60/1h".parse().unwrap();
     let mut planner = planner(Strategy::Uniform, 100, "60/1h");
     assert_eq!(planner.budget(), Some(budget));

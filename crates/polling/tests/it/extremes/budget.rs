@@ -106,7 +106,7 @@ proptest! {
 
     /// Uses the public interface, at any price of a miss and any weight.
     #[test]
-    fn a_look_is_never_before_the_last_one_and_never_beyond_a_month(
+    fn a_poll_is_never_before_the_last_one_and_never_beyond_a_month(
         weight in weight(),
         miss_secs in prop_oneof![Just(1_u64), Just(3_153_600_000), 1..100_000_000_u64],
         polls in prop_oneof![Just(1_u32), Just(1_000_000_000)],

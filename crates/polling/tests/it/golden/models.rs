@@ -78,7 +78,7 @@ fn indhist_reaches_theta_at_the_exact_moment() {
 }
 
 #[test]
-fn bursts_are_told_exactly() {
+fn bursts_are_detected_exactly() {
     for models in named("reichert_models") {
         for row in list(&models["burst"]) {
             let model = histogram(&row["rates"], 0);

@@ -79,8 +79,8 @@ fn the_curve_over_the_budget_holds() {
     let mut days = Days::new();
     let feeds = Population::draw(FEEDS_OF_THE_CURVE, 1070.0, false);
     for vectors in named("sia_policies") {
-        for (polls, row) in vectors["curve_X1070"].as_object().expect("rows by looks") {
-            let polls: usize = polls.parse().expect("looks per feed");
+        for (polls, row) in vectors["curve_X1070"].as_object().expect("rows by polls") {
+            let polls: usize = polls.parse().expect("polls per feed");
             let budget = polls as f64 * feeds.len();
             let allocated = min_delay(&feeds.demands(), budget);
             let found = [

@@ -60,7 +60,7 @@ fn every_policy_wishes_as_if_the_clock_had_been_right() {
                     wish = Some(policy.wish(&learned, o, &Bounds::EVALUATION).at.since(o.at));
                 }
             });
-            wish.expect("looked")
+            wish.expect("polled")
         };
         let (ahead, right) = (wish(false), wish(true));
         let beside = ahead.as_secs_f64() / right.as_secs_f64();

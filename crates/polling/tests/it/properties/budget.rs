@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn one_more_look_in_the_day_never_means_more_delay(
+    fn one_more_poll_in_the_day_never_means_more_delay(
         hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0_f64], 24),
     ) {
         let curve = Curve::slots(&hours, 24.0);
@@ -77,14 +77,14 @@ proptest! {
             let delay = schedule::delay(&curve, &points);
             let even = schedule::delay(&curve, &schedule::even(&curve, m, 0.0));
             prop_assert!(delay <= even + 1e-9, "{} {}", delay, even);
-            prop_assert!(delay <= before + 1e-9, "{} looks: {} {}", m, delay, before);
+            prop_assert!(delay <= before + 1e-9, "{} polls: {} {}", m, delay, before);
             before = delay;
         }
     }
 
     /// Over many orders of magnitude; a budget lost to rounding is a feed that is never polled.
     #[test]
-    fn every_allocator_spends_its_budget_and_no_look_is_negative(
+    fn every_allocator_spends_its_budget_and_no_poll_is_negative(
         feeds in prop::collection::vec((-7.0..5.0_f64, -2.0..3.0_f64, 1_u32..300), 1..25),
         polls in -3.0..6.0_f64,
     ) {

@@ -73,7 +73,7 @@ fn tide(price: &str) -> Policy {
 }
 
 #[test]
-fn a_constant_rate_is_looked_at_when_the_waiting_reaches_the_price() {
+fn a_constant_rate_is_polled_when_the_waiting_reaches_the_price() {
     let entries = world(1, |_| 0.5);
     let (polls, _) = live(&tide("1h"), &entries, 28);
     // T = √(2·price/λ), two hours here.
@@ -83,7 +83,7 @@ fn a_constant_rate_is_looked_at_when_the_waiting_reaches_the_price() {
 }
 
 #[test]
-fn an_office_is_not_looked_at_by_night_and_waits_less_than_under_any_even_spacing() {
+fn an_office_is_not_polled_at_night_and_waits_less_than_under_any_even_spacing() {
     let entries = world(2, office);
     let (polls, learned) = live(&tide("1h"), &entries, 56);
     let later = |p: &&Time| p.secs() > MONDAY + 14 * DAY;
@@ -104,7 +104,7 @@ fn an_office_is_not_looked_at_by_night_and_waits_less_than_under_any_even_spacin
 }
 
 #[test]
-fn a_higher_price_means_fewer_looks() {
+fn a_higher_price_means_fewer_polls() {
     let entries = world(3, office);
     let polls = ["5m", "20m", "1h", "5h", "1d"].map(|p| live(&tide(p), &entries, 28).0.len());
     assert!(polls.is_sorted_by(|a, b| a > b), "{polls:?}");
@@ -120,7 +120,7 @@ fn a_timer_is_met_a_minute_later() {
 }
 
 #[test]
-fn looks_do_not_become_a_habit_where_dates_are_missing() {
+fn poll_times_are_not_learned_as_a_rhythm_without_dates() {
     // Live, an entry without a date gets the time of the poll that found it.
     let entries = world(4, |_| 1.0);
     let mut model = ModelKind::Tide.start();
@@ -140,7 +140,7 @@ fn looks_do_not_become_a_habit_where_dates_are_missing() {
 }
 
 #[test]
-fn a_feed_that_dies_is_looked_at_ever_more_rarely_and_one_that_wakes_is_noticed() {
+fn a_feed_that_stops_is_polled_ever_more_rarely_and_one_that_resumes_is_noticed() {
     let mut entries = world(5, |_| 1.0);
     let (dead, awake) = (Time::from_secs(MONDAY + 7 * DAY), Time::from_secs(MONDAY + 42 * DAY));
     entries.retain(|t| *t < dead || *t > awake);

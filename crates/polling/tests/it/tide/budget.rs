@@ -99,7 +99,7 @@ fn an_hourly_budget_is_spent_within_two_percent_of_every_day() {
 }
 
 #[test]
-fn a_restart_after_a_night_is_no_herd() {
+fn a_restart_after_a_night_is_not_a_burst() {
     let feeds = population(3, 300);
     let mut before = planner("60/1h", &feeds);
     live(&mut before, 0..2 * DAY, |_, _, _| ());
@@ -113,7 +113,7 @@ fn a_restart_after_a_night_is_no_herd() {
 }
 
 #[test]
-fn a_feed_that_weighs_four_times_as_much_is_looked_at_twice_as_often() {
+fn a_feed_with_four_times_the_weight_is_polled_twice_as_often() {
     let mut feeds = vec![known(4.0, 0, 24); 20];
     feeds[7].weight = 4.0;
     let mut polls = [0.0; 20];
@@ -139,7 +139,7 @@ fn a_domain_with_a_wide_gap_does_not_soak_up_the_budget() {
 
 /// Half of the feeds have documents ten times as large.
 #[test]
-fn where_bytes_are_short_large_documents_are_looked_at_less() {
+fn large_documents_are_polled_less_if_bytes_are_scarce() {
     let mut feeds = vec![known(4.0, 0, 24); 40];
     feeds.iter_mut().enumerate().for_each(|(i, f)| f.cost = if i < 20 { 1e4 } else { 1e5 });
     let (mut polls, mut bytes) = ([0.0, 0.0], 0.0);
@@ -169,7 +169,7 @@ fn a_window_that_fills_goes_first_where_polls_are_short() {
 }
 
 #[test]
-fn who_minds_losing_entries_looks_more_at_those_who_fill_their_windows() {
+fn a_higher_price_of_a_miss_polls_feeds_with_full_windows_more() {
     // One feed fills its window in four hours; three post once a day, and polls are few.
     let mut feeds = vec![known(120.0, 0, 24)];
     feeds.extend((0..3).map(|_| known(1.0, 0, 24)));

@@ -79,7 +79,7 @@ fn polls_follow_a_rate_that_falls_or_rises_tenfold_within_days() {
 }
 
 #[test]
-fn hours_that_turn_are_learned_anew_within_a_week() {
+fn hours_that_change_are_learned_within_a_week() {
     let turned = Lived::of(|day, hour| by_day(if day < BEFORE { hour } else { hour + 12 } % 24));
     let ratio = turned.delay(7..14) / turned.delay(40..60);
     assert!(ratio < 1.2, "{ratio} in the second week");
@@ -96,7 +96,7 @@ fn a_silence_costs_few_polls_and_who_comes_back_is_found() {
 }
 
 #[test]
-fn the_second_layout_of_stored_bytes_knew_no_doubt_and_no_bursts() {
+fn the_second_layout_of_stored_bytes_has_no_changes_and_no_bursts() {
     let entries = entries(3, |_, hour| by_day(hour));
     let mut model = ModelKind::Tide.start();
     for poll in 0..200 {

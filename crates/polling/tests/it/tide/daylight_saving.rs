@@ -30,7 +30,7 @@ fn learn(model: &mut Model, days: std::ops::Range<i64>, is_set: bool) {
 }
 
 /// Returns how many times more is expected at the UTC hour of ten than at that of eleven.
-fn ten_beside_eleven(model: &Model, day: i64) -> f64 {
+fn ten_relative_to_eleven(model: &Model, day: i64) -> f64 {
     let hour = |h: i64| Time::from_secs(START + day * DAY_SECS + h * 3600);
     model.expect(hour(10), hour(11)) / model.expect(hour(11), hour(12))
 }
@@ -39,25 +39,25 @@ fn ten_beside_eleven(model: &Model, day: i64) -> f64 {
 fn a_change_of_the_clock_is_followed_within_days_and_the_next_one_at_once() {
     let mut model = ModelKind::Tide.start();
     learn(&mut model, 0..86, true);
-    assert!(ten_beside_eleven(&model, 86) < 0.8);
+    assert!(ten_relative_to_eleven(&model, 86) < 0.8);
     learn(&mut model, 86..91, true);
-    assert!(ten_beside_eleven(&model, 91) > 1.25, "{}", ten_beside_eleven(&model, 91));
+    assert!(ten_relative_to_eleven(&model, 91) > 1.25, "{}", ten_relative_to_eleven(&model, 91));
 
     // Stored and read in between: the rule is kept.
     let mut model = Model::decode(&model.encode()).expect("just written");
     learn(&mut model, 91..304, true);
-    assert!(ten_beside_eleven(&model, 304) < 0.8, "one look after the autumn's change");
+    assert!(ten_relative_to_eleven(&model, 304) < 0.8, "one poll after the autumn's change");
     learn(&mut model, 304..451, true);
-    assert!(ten_beside_eleven(&model, 451) > 1.25, "one look after the next spring's");
+    assert!(ten_relative_to_eleven(&model, 451) > 1.25, "one poll after the next spring's");
 }
 
 #[test]
 fn a_feed_first_seen_in_summer_is_followed_into_winter() {
     let mut model = ModelKind::Tide.start();
     learn(&mut model, 200..310, true);
-    assert!(ten_beside_eleven(&model, 310) < 0.8);
+    assert!(ten_relative_to_eleven(&model, 310) < 0.8);
     learn(&mut model, 310..452, true);
-    assert!(ten_beside_eleven(&model, 452) > 1.25);
+    assert!(ten_relative_to_eleven(&model, 452) > 1.25);
 }
 
 #[test]
@@ -65,6 +65,6 @@ fn a_timer_that_goes_by_utc_stays_where_it_is() {
     let mut model = ModelKind::Tide.start();
     learn(&mut model, 0..500, false);
     for day in [90, 100, 305, 455] {
-        assert!(ten_beside_eleven(&model, day) < 0.8, "{day}");
+        assert!(ten_relative_to_eleven(&model, day) < 0.8, "{day}");
     }
 }

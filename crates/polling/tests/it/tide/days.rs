@@ -77,7 +77,7 @@ fn each_day_of_a_fortnight_spends_its_budget_and_follows_its_rhythm() {
 }
 
 #[test]
-fn midnight_is_no_herd_and_no_drought_and_within_a_day_the_price_is_steady() {
+fn midnight_is_neither_a_burst_nor_a_gap_and_the_price_is_steady_within_a_day() {
     let mut planner = planner("2880/1d", 300);
     let (mut polls, mut prices) = (Vec::new(), Vec::new());
     for hour in 0..14 * 24 {
