@@ -18,10 +18,10 @@ use url::Url;
 use crate::Settings;
 use crate::budget::{BudgetRule, Budgeted};
 use crate::event::{Finished, PollAnswer};
-use next::Decided;
+use next::{NextPollDecision, PollEvidence};
 pub use next::{budgeted, replanned};
 pub use pushed::{PushedDocument, is_push_trusted, push_record};
-pub use relevant::Later;
+pub use relevant::PendingDecision;
 
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
@@ -79,7 +79,7 @@ pub struct Concluded {
     pub answer: PollAnswer,
     /// Set where the next poll is decided while this one is recorded; until then the record, the
     /// answer and what the loop is told name the time of this poll.
-    pub later: Option<Box<Later>>,
+    pub later: Option<Box<PendingDecision>>,
 }
 
 /// Tells the loop and the caller of the next poll, once it is decided. A feed that is not polled
@@ -123,13 +123,25 @@ pub fn conclude(
     };
     let is_polled_again = outcome != Outcome::Gone && !input.settings.paused;
     let waits = settings.learn_relevant && outcome.is_success() && is_polled_again;
-    let later =
-        waits.then(|| Box::new(Later::new(input, &reading, &taught, push, trip, settings, budget)));
-    let decided =
-        (!waits).then(|| next::decide(input, &reading, &taught, push, trip, settings, budget));
+    let evidence = PollEvidence {
+        at: trip.at,
+        outcome,
+        our_network: matches!(reading, Reading::Failed { our_network: true, .. }),
+        observation: taught,
+        hints: match &reading {
+            Reading::Document { document, .. } => &document.hints,
+            _ => &input.document.hints,
+        },
+        trust: push.map(|change| change.trust),
+        url: trip.url,
+        facts: trip.facts,
+        pace: trip.pace,
+    };
+    let later = waits.then(|| Box::new(PendingDecision::new(input, &evidence, settings, budget)));
+    let decided = (!waits).then(|| next::decide(input, &evidence, settings, budget));
 
     let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
-    let failures = decided.as_ref().map_or(0, |decided| decided.failures);
+    let failures = decided.as_ref().map_or(0, |decided| decided.decision.failures);
     record.exchange = ExchangeRecord {
         status: trip.facts.status,
         bytes: trip.bytes,
@@ -154,7 +166,7 @@ pub fn conclude(
         generation: input.generation + 1,
         budgeted: None,
     };
-    if let Some((decision, budgeted)) = decided.map(Decided::split) {
+    if let Some(NextPollDecision { decision, budgeted }) = decided {
         settle(&mut finished, &mut answer, decision.next.at, budgeted);
         record.decision = decision;
         record.decision.learned.take_if(|learned| *learned == input.learned);

@@ -12,14 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feed::{Domain, FeedId};
-use query::Deliver;
+use query::{Deliver, masked_receiver};
 use store::{DeliveryId, DueDelivery, QueryEntry, QueryRow, Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use url::Url;
 
 use crate::chance;
-use crate::command::standing::receiver;
 use crate::context::Context;
 use crate::lanes::Lanes;
 
@@ -141,7 +140,7 @@ async fn turn(context: &Context, due: DueDelivery) -> Result<(), StoreError> {
     let store = &context.store;
     let Some(query) = store.query_numbered(due.query)? else { return Ok(()) };
     let deliver = query::parse_create(&query.text).and_then(|create| {
-        create.query.deliveries.into_iter().find(|deliver| receiver(deliver) == due.receiver)
+        create.query.deliveries.into_iter().find(|deliver| deliver.receiver_key() == due.receiver)
     });
     let Some(deliver) = deliver else {
         let why = "the stored query cannot be read; apply it again".to_owned();
@@ -177,7 +176,7 @@ impl Job<'_> {
     async fn matches(&self, after: i64, limit: u32) -> Result<Vec<QueryEntry>, StoreError> {
         let page = self.store().query_entries(self.query.id, after, limit)?;
         if page.gap {
-            let (query, receiver) = (&self.query.name, shown(&self.due.receiver));
+            let (query, receiver) = (&self.query.name, masked_receiver(&self.due.receiver));
             tracing::warn!(query, receiver, "entries were dropped before they were delivered");
         }
         if page.entries.is_empty() && self.query.last_position > after {
@@ -208,7 +207,12 @@ impl Job<'_> {
             }
             Step::Bury { position, attempts, why } => {
                 let query = &self.query.name;
-                tracing::warn!(query, receiver = shown(&self.due.receiver), why, "laid aside");
+                tracing::warn!(
+                    query,
+                    receiver = masked_receiver(&self.due.receiver),
+                    why,
+                    "laid aside"
+                );
                 let letter = store::DeadLetter {
                     delivery: id,
                     position,
@@ -240,15 +244,4 @@ impl Job<'_> {
 /// How long to wait after so many failures in a row.
 pub fn waited(attempts: u32) -> Duration {
     cursor::wait(attempts, None, 0.0)
-}
-
-/// A receiver as it may be shown: secrets in its address are masked.
-pub fn shown(receiver: &str) -> String {
-    match receiver.split_once(' ') {
-        Some(("webhook", url)) => {
-            let masked = feed::FeedUrl::parse(url).map(|url| url.masked());
-            format!("webhook {}", masked.unwrap_or_default())
-        }
-        _ => receiver.to_owned(),
-    }
 }

@@ -41,6 +41,7 @@ mod language;
 pub mod limits;
 mod matcher;
 mod query_id;
+mod receiver;
 mod search;
 mod state;
 mod tally;
@@ -57,6 +58,7 @@ pub use language::{
 };
 pub use matcher::{Match, Matcher, Scratch};
 pub use query_id::QueryId;
+pub use receiver::masked_receiver;
 pub use search::{Search, index_words};
 pub use state::{MemoryChange, States};
 pub use tally::Tally;

@@ -13,7 +13,6 @@ pub use preview::preview;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use feed::FeedUrl;
 use query::Access;
 use store::{DeliveryRow, QueryRow};
 
@@ -125,27 +124,9 @@ fn health(deliveries: &[&DeliveryRow]) -> DeliveryHealth {
     DeliveryHealth { text, class }
 }
 
-/// Names a receiver without the secrets in its address.
-fn receiver_name(receiver: &str) -> String {
-    match receiver.split_once(' ') {
-        Some(("webhook", url)) => {
-            let masked = FeedUrl::parse(url).map(|url| url.masked());
-            format!("webhook {}", masked.unwrap_or_default())
-        }
-        _ => receiver.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_receiver_is_named_without_its_secrets() {
-        let shown = receiver_name("webhook https://me:pw@a.org/hook?token=abc");
-        assert!(!shown.contains("pw") && !shown.contains("abc"), "{shown}");
-        assert_eq!(receiver_name("file out.jsonl"), "file out.jsonl");
-    }
 
     #[test]
     fn access_is_written_in_words() {

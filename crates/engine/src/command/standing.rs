@@ -136,19 +136,10 @@ fn new_query(create: &Create) -> Result<NewQuery, CommandError> {
         name: create.name.text.clone(),
         text: create.text.clone(),
         urls: create.query.urls().into_iter().cloned().collect(),
-        receivers: create.query.deliveries.iter().map(receiver).collect(),
+        receivers: create.query.deliveries.iter().map(Deliver::receiver_key).collect(),
         link_key: keys::fresh().map_err(no_chance)?,
         signing_key: keys::fresh_signing().map_err(no_chance)?,
     })
-}
-
-/// By what a receiver is known again when its query is replaced.
-pub fn receiver(deliver: &Deliver) -> String {
-    match deliver {
-        Deliver::Webhook { url, .. } => format!("webhook {}", url.as_str()),
-        Deliver::File { path, .. } => format!("file {path}"),
-        Deliver::Email { to, .. } => format!("email {to}"),
-    }
 }
 
 /// Faults as `FILE:LINE:COLUMN: message`, one a line; a statement of our own has no file.

@@ -5,58 +5,52 @@ use std::time::Duration;
 
 use feed::{Cause, Domain, Hints, Observation, Outcome, Time, Window};
 use polling::hints::{self, CacheHints, HintReading};
+use polling::pace::DomainPace;
 use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
-use store::{Decision, NextPoll, NextPollReason, PollInput, PushTrustChange, Replan};
+use store::{Decision, NextPoll, NextPollReason, PollInput, PushTrust, Replan};
+use url::Url;
 
-use super::{Reading, Trip, outcome, pushed};
+use super::pushed;
 use crate::budget::{self, BudgetRule, Budgeted};
 use crate::{Settings, chance};
 
 /// How long after a failure of our own network a feed is tried again.
 const OUR_NETWORK_WAIT: Duration = Duration::from_secs(60);
 
-/// What was decided after a poll.
-pub struct Decided {
+/// The part of a poll's result that the decision about the next poll needs.
+#[derive(Clone, Copy)]
+pub struct PollEvidence<'a> {
     pub at: Time,
-    /// The rule's own wish, before anything acted on it.
-    pub wanted_at: Time,
-    /// Why, in words and in short.
-    pub reason: String,
-    pub cause: String,
-    pub held: Option<String>,
-    pub failures: u32,
-    pub learned: Vec<u8>,
-    /// Where the feed is under the budget.
-    pub budgeted: Option<Box<Budgeted>>,
+    pub outcome: Outcome,
+    /// The poll failed because our own network is down.
+    pub our_network: bool,
+    /// The observation from which the policy learns.
+    pub observation: Observation<'a>,
+    /// The hints of the document, or of the last one.
+    pub hints: &'a Hints,
+    /// The trust in the feed's pushes after this poll.
+    pub trust: Option<PushTrust>,
+    /// The address of the last request.
+    pub url: &'a Url,
+    pub facts: &'a fetch::ExchangeFacts,
+    /// The domain's pace, if it asked for fewer requests.
+    pub pace: Option<DomainPace>,
 }
 
-impl Decided {
-    /// What is stored of it, and what only the strategy needs.
-    pub fn split(self) -> (Decision, Option<Box<Budgeted>>) {
-        let next = NextPoll {
-            at: self.at,
-            wanted_at: Some(self.wanted_at),
-            why: NextPollReason {
-                cause: Some(self.cause),
-                reason: Some(self.reason),
-                held: self.held,
-            },
-        };
-        let decision = Decision { next, learned: Some(self.learned), failures: self.failures };
-        (decision, self.budgeted)
-    }
+/// The decision about the next poll, with the part that only the strategy of a budget needs.
+pub struct NextPollDecision {
+    pub decision: Decision,
+    /// Set if the feed is under the budget.
+    pub budgeted: Option<Box<Budgeted>>,
 }
 
 /// Learns from a poll and decides the next one.
 pub fn decide(
     input: &PollInput,
-    reading: &Reading,
-    observation: &Observation<'_>,
-    push: Option<PushTrustChange>,
-    trip: &Trip<'_>,
+    evidence: &PollEvidence<'_>,
     settings: &Settings,
     budget: Option<&BudgetRule>,
-) -> Decided {
+) -> NextPollDecision {
     let (spec, bounds) = rule(input, settings);
     let budget = budget.filter(|rule| rule.binds(input));
     let policy = budget.map_or(spec.policy, BudgetRule::policy);
@@ -64,45 +58,40 @@ pub fn decide(
         Some(rule) => rule.learned(input),
         None => Learned::decode(&policy, &input.learned),
     };
+    let (at, observation) = (evidence.at, &evidence.observation);
     policy.learn(&mut learned, observation);
     let wish = policy.wish(&learned, observation, &bounds);
 
-    let outcome = outcome(reading);
-    let our_network = matches!(reading, Reading::Failed { our_network: true, .. });
-    let failures = match outcome {
+    let failures = match evidence.outcome {
         Outcome::Seen | Outcome::Unchanged | Outcome::Gone => 0,
-        _ => input.history.failures + u32::from(!our_network),
+        _ => input.history.failures + u32::from(!evidence.our_network),
     };
-    let hinted =
-        |wanted_at| after_success(input, reading, observation.window, wanted_at, trip, settings);
-    let net = push.and_then(|note| pushed::safety_net(input, note.trust, trip.at, settings));
-    let next = if outcome.is_success() {
-        netted(input, hinted(wish.at), net)
+    let is_success = evidence.outcome.is_success();
+    let net = evidence.trust.and_then(|trust| pushed::safety_net(input, trust, at, settings));
+    let hinted = |wanted_at| with_net(input, after_success(evidence, wanted_at, settings), net);
+    let next = if is_success {
+        hinted(wish.at)
     } else {
-        after_failure(input, wish.at, failures, our_network, trip, settings)
+        after_failure(input, evidence, wish.at, failures, settings)
     };
     let budgeted = budget.map(|rule| {
-        let (last, from) = if outcome.is_success() {
-            (Some(trip.at), netted(input, hinted(trip.at + bounds.alpha), net).at)
+        let (last, from) = if is_success {
+            (Some(at), hinted(at + bounds.alpha).at)
         } else {
             (input.history.last_success_at, next.at)
         };
         let tracked = rule.tracked_as(&learned, input, last, observation.window.len());
-        Box::new(Budgeted { tracked, from, latest: latest(input, trip.at, from) })
+        Box::new(Budgeted { tracked, from, latest: latest(input, at, from) })
     });
-    Decided {
-        at: next.at,
-        wanted_at: wish.at,
-        reason: match budget {
-            Some(rule) => format!("budget of {rule}: the next poll is not planned yet"),
-            None => format!("{policy}: {}", wish.why.words()),
-        },
-        cause: next.cause.unwrap_or_else(|| wish.why.code()),
-        held: next.held,
-        failures,
-        learned: learned.encode(),
-        budgeted,
-    }
+    let reason = match budget {
+        Some(rule) => format!("budget of {rule}: the next poll is not planned yet"),
+        None => format!("{policy}: {}", wish.why.words()),
+    };
+    let cause = next.cause.unwrap_or_else(|| wish.why.code());
+    let why = NextPollReason { cause: Some(cause), reason: Some(reason), held: next.held };
+    let next = NextPoll { at: next.at, wanted_at: Some(wish.at), why };
+    let decision = Decision { next, learned: Some(learned.encode()), failures };
+    NextPollDecision { decision, budgeted }
 }
 
 /// The policy and bounds that hold for a feed: its own, else those of its tags, else the default.
@@ -120,58 +109,51 @@ fn rule(input: &PollInput, settings: &Settings) -> (PolicySpec, Bounds) {
     (spec, bounds)
 }
 
-/// When the feed is polled next, and what made it another time than the policy wished.
-struct Next {
+/// The time of the next poll, and why it is not the time that the policy wants.
+struct PlannedTime {
     at: Time,
     held: Option<String>,
-    /// Why, in short, where it is not the policy's own reason.
+    /// The code of the reason, if it is not the policy's own.
     cause: Option<String>,
 }
 
-fn after_success(
-    input: &PollInput,
-    reading: &Reading,
-    window: &[Time],
-    wanted_at: Time,
-    trip: &Trip<'_>,
-    settings: &Settings,
-) -> Next {
-    let own = match reading {
-        Reading::Document { document, .. } => &document.hints,
-        _ => &input.document.hints,
-    };
-    let cache = CacheHints { max_age: trip.facts.max_age, expires: expires(trip) };
-    hinted(wanted_at, trip.at, own, cache, window, settings)
+/// The hints that a poll leaves behind.
+struct PollHints<'a> {
+    of_document: &'a Hints,
+    of_cache: CacheHints,
+    /// The publication times of the window.
+    window: &'a [Time],
 }
 
-/// A wish after the hints that came with the poll at `last`.
-fn hinted(
-    wanted_at: Time,
-    last: Time,
-    own: &Hints,
-    cache: CacheHints,
-    window: &[Time],
-    settings: &Settings,
-) -> Next {
+fn after_success(evidence: &PollEvidence<'_>, wanted_at: Time, settings: &Settings) -> PlannedTime {
+    let (facts, window) = (evidence.facts, evidence.observation.window);
+    let of_cache = CacheHints { max_age: facts.max_age, expires: expires(evidence) };
+    let hints = PollHints { of_document: evidence.hints, of_cache, window };
+    hinted(wanted_at, evidence.at, &hints, settings)
+}
+
+/// Applies the hints of the poll at `last` to the time that the policy wants.
+fn hinted(wanted_at: Time, last: Time, hints: &PollHints<'_>, settings: &Settings) -> PlannedTime {
     let reading = if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
-    let hinted = hints::apply(wanted_at, last, own, cache, window, reading);
+    let PollHints { of_document, of_cache, window } = *hints;
+    let hinted = hints::apply(wanted_at, last, of_document, of_cache, window, reading);
     let cause = hinted.followed.map(|hint| Cause::Hint(hint.words()).code());
-    Next { at: hinted.at, held: hinted.words(), cause }
+    PlannedTime { at: hinted.at, held: hinted.words(), cause }
 }
 
-/// Until when the answer is fresh by `Expires`. Servers' clocks are wrong more often than what they
-/// mean by it, so it counts from their own date; and not at all where there is a `max-age`
-/// (RFC 9111, 5.3).
-fn expires(trip: &Trip<'_>) -> Option<Time> {
-    let at = trip.facts.expires.filter(|_| trip.facts.max_age.is_none())?;
-    Some(trip.facts.date.map_or(at, |date| trip.at + at.since(date)))
+/// Returns the end of freshness by `Expires`. The clocks of servers are often wrong, so it counts
+/// from the server's own date. A `max-age` overrides it (RFC 9111, 5.3).
+fn expires(evidence: &PollEvidence<'_>) -> Option<Time> {
+    let facts = evidence.facts;
+    let at = facts.expires.filter(|_| facts.max_age.is_none())?;
+    Some(facts.date.map_or(at, |date| evidence.at + at.since(date)))
 }
 
-/// While its hub pushes, a poll only checks on that.
-fn netted(input: &PollInput, next: Next, net: Option<Time>) -> Next {
+/// Puts the next poll off until the safety net: while a hub pushes, polls only check the pushes.
+fn with_net(input: &PollInput, next: PlannedTime, net: Option<Time>) -> PlannedTime {
     match (input.subscription(), net) {
         (Some(push), Some(at)) if at > next.at => {
-            Next { at, held: Some(pushed::held(push)), cause: Some(Cause::PushCheck.code()) }
+            PlannedTime { at, held: Some(pushed::held(push)), cause: Some(Cause::PushCheck.code()) }
         }
         _ => next,
     }
@@ -179,32 +161,31 @@ fn netted(input: &PollInput, next: Next, net: Option<Time>) -> Next {
 
 fn after_failure(
     input: &PollInput,
+    evidence: &PollEvidence<'_>,
     wanted_at: Time,
     failures: u32,
-    our_network: bool,
-    trip: &Trip<'_>,
     settings: &Settings,
-) -> Next {
-    if our_network {
+) -> PlannedTime {
+    if evidence.our_network {
         let held = "our own network seems to be down; this is not the fault of the feed".to_owned();
-        let at = trip.at + OUR_NETWORK_WAIT;
-        return Next { at, held: Some(held), cause: Some(Cause::NetworkWasDown.code()) };
+        let at = evidence.at + OUR_NETWORK_WAIT;
+        return PlannedTime { at, held: Some(held), cause: Some(Cause::NetworkWasDown.code()) };
     }
     let jitter = chance::unit(settings.seed, input.id, input.generation);
-    let wait = backoff::after(failures, wanted_at.since(trip.at), jitter);
-    let at = trip.at + wait;
+    let wait = backoff::after(failures, wanted_at.since(evidence.at), jitter);
+    let at = evidence.at + wait;
     let times =
         if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
-    let mut next = Next {
+    let mut next = PlannedTime {
         at,
         held: Some(format!("it failed {times}, so the next poll waits {}", spoken(wait))),
         cause: Some(Cause::Retry(failures).code()),
     };
-    if let Some(until) = trip.pace.and_then(|p| p.not_before)
+    if let Some(until) = evidence.pace.and_then(|p| p.not_before)
         && until > at
     {
         next.at = until;
-        next.held = Some(format!("{} asked us to wait until {until}", Domain::of(trip.url)));
+        next.held = Some(format!("{} asked us to wait until {until}", Domain::of(evidence.url)));
         next.cause = Some(Cause::RetryAfter(until).code());
     }
     next
@@ -225,9 +206,15 @@ fn net(input: &PollInput, last: Time, settings: &Settings) -> Option<Time> {
 
 /// A wish of a feed that was not just polled, after the hints of the document it showed last. What
 /// the answer around it said is not kept.
-fn hinted_again(input: &PollInput, wanted_at: Time, last: Time, settings: &Settings) -> Next {
+fn hinted_again(
+    input: &PollInput,
+    wanted_at: Time,
+    last: Time,
+    settings: &Settings,
+) -> PlannedTime {
     let window = input.document.window.times();
-    hinted(wanted_at, last, &input.document.hints, CacheHints::default(), &window, settings)
+    let (of_document, of_cache) = (&input.document.hints, CacheHints::default());
+    hinted(wanted_at, last, &PollHints { of_document, of_cache, window: &window }, settings)
 }
 
 /// What the strategy needs of a feed that was not just polled; `None` where it is not under the
@@ -268,11 +255,11 @@ pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
     let learned = Learned::decode(&spec.policy, &input.learned);
     let wish = spec.policy.wish(&learned, &observation, &bounds);
     let own = match (input.history.last_poll_at, input.history.failures) {
-        (None, _) => Next { at: now, held: None, cause: None },
+        (None, _) => PlannedTime { at: now, held: None, cause: None },
         (Some(last), 0) => hinted_again(input, wish.at.max(now), last, settings),
         (Some(_), _) => {
             let at = input.schedule.next_at.unwrap_or(now);
-            Next {
+            PlannedTime {
                 at,
                 held: input.schedule.why.held.clone(),
                 cause: input.schedule.why.cause.clone(),
@@ -281,7 +268,7 @@ pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
     };
     let last = input.history.last_poll_at.filter(|_| input.history.failures == 0);
     let net = last.and_then(|last| net(input, last, settings)).filter(|net| *net > now);
-    let next = netted(input, own, net);
+    let next = with_net(input, own, net);
     Replan {
         generation: input.generation,
         wanted_at: wish.at,

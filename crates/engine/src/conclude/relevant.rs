@@ -2,34 +2,33 @@
 //! only while it is recorded, so the decision is put off until then: it is taken once, inside the
 //! store's transaction. Pure.
 
-use feed::{Observation, Outcome, Time};
+use feed::{Hints, Observation, Outcome, Time};
 use polling::pace::DomainPace;
 use polling::relevance::Relevant;
-use store::{Decision, KnownDocument, PollInput, PushTrustChange, WindowRelevance};
+use store::{Decision, PollInput, PushTrust, WindowRelevance};
 use url::Url;
 
-use super::next::{self, Decided};
-use super::{Reading, Trip};
+use super::next::{self, NextPollDecision, PollEvidence};
 use crate::Settings;
 use crate::budget::{BudgetRule, Budgeted};
 
-/// All that the decision about a successful poll needs, kept until the queries have seen its
-/// entries.
-pub struct Later {
+/// The decision about the next poll, put off until the queries have seen the entries. It owns
+/// everything that the decision needs.
+pub struct PendingDecision {
     input: PollInput,
-    whole: Whole,
-    push: Option<PushTrustChange>,
+    settings: Settings,
+    budget: Option<BudgetRule>,
+    all: OwnedObservation,
     at: Time,
-    ended: Time,
+    hints: Hints,
+    trust: Option<PushTrust>,
     url: Url,
     facts: fetch::ExchangeFacts,
     pace: Option<DomainPace>,
-    settings: Settings,
-    budget: Option<BudgetRule>,
 }
 
-/// What the poll taught, whoever wants it.
-struct Whole {
+/// An observation of all entries, relevant or not.
+struct OwnedObservation {
     outcome: Outcome,
     window: Vec<Time>,
     new: Vec<Time>,
@@ -39,62 +38,52 @@ struct Whole {
     partial: bool,
 }
 
-impl Later {
+impl PendingDecision {
     pub fn new(
         input: &PollInput,
-        reading: &Reading,
-        taught: &Observation<'_>,
-        push: Option<PushTrustChange>,
-        trip: &Trip<'_>,
+        evidence: &PollEvidence<'_>,
         settings: &Settings,
         budget: Option<&BudgetRule>,
-    ) -> Later {
-        let hints = match reading {
-            Reading::Document { document, .. } => &document.hints,
-            _ => &input.document.hints,
-        };
-        Later {
-            // A share is for rates of all entries; what is learned here is the rate of wanted ones.
-            input: PollInput {
-                document: KnownDocument { hints: hints.clone(), ..input.document.clone() },
-                share: None,
-                ..input.clone()
-            },
-            whole: Whole {
-                outcome: taught.outcome,
-                window: taught.window.to_vec(),
-                new: taught.new.to_vec(),
-                late: taught.late.to_vec(),
-                overlap: taught.overlap,
-                suspected_miss: taught.suspected_miss,
-                partial: taught.partial,
-            },
-            push,
-            at: trip.at,
-            ended: trip.ended,
-            url: trip.url.clone(),
-            facts: trip.facts.clone(),
-            pace: trip.pace,
+    ) -> PendingDecision {
+        let observation = &evidence.observation;
+        PendingDecision {
+            // A share is for rates of all entries; here the policy learns the rate of relevant ones.
+            input: PollInput { share: None, ..input.clone() },
             settings: settings.clone(),
             budget: budget.copied(),
+            all: OwnedObservation {
+                outcome: observation.outcome,
+                window: observation.window.to_vec(),
+                new: observation.new.to_vec(),
+                late: observation.late.to_vec(),
+                overlap: observation.overlap,
+                suspected_miss: observation.suspected_miss,
+                partial: observation.partial,
+            },
+            at: evidence.at,
+            hints: evidence.hints.clone(),
+            trust: evidence.trust,
+            url: evidence.url.clone(),
+            facts: evidence.facts.clone(),
+            pace: evidence.pace,
         }
     }
 
-    /// The one decision: from the wanted entries, or from all where no query reads the feed.
+    /// Decides once: from the relevant entries, or from all if no query reads the feed.
     pub fn decide(
         self,
         shown: Option<Vec<WindowRelevance>>,
     ) -> (Decision, (Time, Option<Box<Budgeted>>)) {
         let decided = match shown {
-            Some(shown) => self.by_wanted(&shown),
-            None => self.by(&self.whole.observation(self.at)),
+            Some(shown) => self.by_relevant(&shown),
+            None => self.by(self.all.observation(self.at)),
         };
-        let (decision, budgeted) = decided.split();
+        let NextPollDecision { decision, budgeted } = decided;
         let at = decision.next.at;
         (decision, (at, budgeted))
     }
 
-    fn by_wanted(&self, shown: &[WindowRelevance]) -> Decided {
+    fn by_relevant(&self, shown: &[WindowRelevance]) -> NextPollDecision {
         let before = self.input.history.last_success_at;
         let is_new = |one: &&WindowRelevance| before.is_none_or(|t| one.seen_at > t);
         let window: Vec<Time> = shown.iter().map(|one| one.published_at).collect();
@@ -105,37 +94,36 @@ impl Later {
             new: &new,
             partial: false,
             late: &[],
-            ..self.whole.observation(self.at)
+            ..self.all.observation(self.at)
         };
         let in_window: Vec<bool> = shown.iter().map(|one| one.relevant).collect();
         let in_new: Vec<bool> = shown.iter().filter(is_new).map(|one| one.relevant).collect();
         let relevant = Relevant::of(&whole, &in_window, &in_new);
-        let mut decided = self.by(&relevant.observation());
-        decided.reason.push_str(" (Learned from the entries that queries find.)");
+        let mut decided = self.by(relevant.observation());
+        if let Some(reason) = &mut decided.decision.next.why.reason {
+            reason.push_str(" (Learned from the entries that queries find.)");
+        }
         decided
     }
 
-    fn by(&self, observation: &Observation<'_>) -> Decided {
-        let trip = Trip {
+    fn by(&self, observation: Observation<'_>) -> NextPollDecision {
+        let evidence = PollEvidence {
             at: self.at,
-            ended: self.ended,
-            cause: None,
+            // Only successful polls are put off.
+            outcome: Outcome::Unchanged,
+            our_network: false,
+            observation,
+            hints: &self.hints,
+            trust: self.trust,
             url: &self.url,
-            permanent: false,
-            passed: &[],
-            bytes: 0,
-            elapsed: std::time::Duration::ZERO,
             facts: &self.facts,
             pace: self.pace,
         };
-        // The document's hints are in the input; what counts of the reading is that it succeeded.
-        let reading = Reading::Unchanged { validators: fetch::Validators::default() };
-        let (push, budget) = (self.push, self.budget.as_ref());
-        next::decide(&self.input, &reading, observation, push, &trip, &self.settings, budget)
+        next::decide(&self.input, &evidence, &self.settings, self.budget.as_ref())
     }
 }
 
-impl Whole {
+impl OwnedObservation {
     fn observation(&self, at: Time) -> Observation<'_> {
         Observation {
             at,

@@ -7,7 +7,7 @@ use query::Access;
 use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 
 use super::preview::{Preview, entry_link};
-use super::{DeliveryHealth, FailedDelivery, ReceiverStatus, health, receiver_name};
+use super::{DeliveryHealth, FailedDelivery, ReceiverStatus, health};
 use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
@@ -108,7 +108,7 @@ fn receiver(store: &Store, row: &DeliveryRow, now: LocalNow) -> Result<ReceiverS
     });
     let DeliveryHealth { text, class } = health(&[row]);
     Ok(ReceiverStatus {
-        name: receiver_name(&row.receiver),
+        name: query::masked_receiver(&row.receiver),
         health: DeliveryHealth { text, class },
         delivered: row.delivered_at.map(|at| DisplayTime::new(at, now)),
         next: row

@@ -5,7 +5,6 @@ use axum::extract::State;
 use store::{DeadLetter, DeliveryRow};
 
 use super::find;
-use super::view::receiver;
 use crate::ServerContext;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
@@ -72,7 +71,7 @@ impl From<DeliveryRow> for Delivery {
     fn from(row: DeliveryRow) -> Delivery {
         Delivery {
             id: row.id.0,
-            receiver: receiver(&row.receiver),
+            receiver: query::masked_receiver(&row.receiver),
             waiting: row.n_waiting,
             attempts: row.attempts,
             next_attempt: row.next_at.map(|at| at.to_string()),

@@ -1,8 +1,9 @@
 //! `tidings query deliveries [NAME]`: how far each receiver has come, and what it would not take.
 
+use ::query::masked_receiver;
 use api::plural;
 use dispatch::command::{QueriesCommand, QueriesResult};
-use engine::{Clock, shown_receiver};
+use engine::Clock;
 use serde_json::{Value, json};
 use store::{DeadLetter, DeliveryRow, Store};
 
@@ -77,7 +78,7 @@ fn value(query: &str, delivery: &DeliveryRow, letters: &[DeadLetter]) -> Value {
         .collect();
     json!({
         "query": query,
-        "receiver": shown_receiver(&delivery.receiver),
+        "receiver": masked_receiver(&delivery.receiver),
         "waiting": delivery.n_waiting,
         "attempts": delivery.attempts,
         "next_attempt": delivery.next_at.map(|at| at.to_string()),
@@ -95,7 +96,7 @@ fn say(
 ) -> Result<(), CliError> {
     let now = Clock::System.now();
     let last = delivery.delivered_at.map_or("never".to_owned(), |at| relative(at, now));
-    print_line(&format!("{query}: {}", shown_receiver(&delivery.receiver)))?;
+    print_line(&format!("{query}: {}", masked_receiver(&delivery.receiver)))?;
     print_line(&format!("  {} waiting, last delivered {last}", delivery.n_waiting))?;
     if let (Some(error), Some(next)) = (&delivery.error, delivery.next_at) {
         let again = ahead(next, now);

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
+use ::query::masked_receiver;
 use api::plural;
 use api::search::query_entry;
-use engine::shown_receiver;
 use feed::FeedId;
 use query::{Access, Matcher, Scratch, States};
 use serde_json::json;
@@ -35,7 +35,7 @@ pub fn run(
     let link = link(&row, with_secrets);
     let deliveries = store.deliveries(Some(row.id))?;
     if as_json {
-        let receivers: Vec<_> = deliveries.iter().map(|d| shown_receiver(&d.receiver)).collect();
+        let receivers: Vec<_> = deliveries.iter().map(|d| masked_receiver(&d.receiver)).collect();
         return print_json(&json!({
             "name": row.name,
             "text": text,
@@ -55,7 +55,7 @@ pub fn run(
     print_line(&format!("\n{found} found, {}", access_word(&row)))?;
     print_line(&format!("feed      {link}"))?;
     for delivery in &deliveries {
-        let receiver = shown_receiver(&delivery.receiver);
+        let receiver = masked_receiver(&delivery.receiver);
         print_line(&format!("delivers  {receiver}, {} waiting", delivery.n_waiting))?;
     }
     if with_secrets {
