@@ -49,8 +49,8 @@ impl BudgetRule {
         BudgetRule { spender, model, ..self }
     }
 
-    /// The policy by which a feed under the budget learns: it works on the model. Its wish says when
-    /// the window would overrun; the wish is shown but not followed.
+    /// The policy by which a feed under the budget learns: it works on the model. Its wish says
+    /// when the window would overrun; the wish is shown but not followed.
     pub fn policy(&self) -> Policy {
         Policy::Window { room: WindowTarget::Share(Decimal::new(1, 0)), model: self.model }
     }

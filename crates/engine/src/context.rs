@@ -47,7 +47,7 @@ impl Context {
     pub fn log_trouble(&self, feed: FeedId, error: &StoreError) {
         let minute = self.clock.now().secs() / 60;
         if self.trouble_logged.swap(minute, Ordering::Relaxed) != minute {
-            tracing::error!(feed = feed.0, %error, "cannot record a poll or push; it is tried again");
+            tracing::error!(feed = feed.0, %error, "cannot record a poll or push; retrying");
         }
     }
 
@@ -55,8 +55,8 @@ impl Context {
         *self.budget.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads a feed that is to be polled at `next_at`, or by the budget's strategy. `None` if the feed
-    /// is not polled.
+    /// Reads a feed that is to be polled at `next_at`, or by the budget's strategy. `None` if the
+    /// feed is not polled.
     pub fn scheduled(
         &self,
         feed: FeedId,

@@ -84,8 +84,8 @@ pub struct ScheduledFeed {
 pub enum ErrandEnd {
     /// The server answered.
     Answered,
-    /// Status 429 or 503: the server asks for fewer requests. The controller sends the domain's pace
-    /// back, to be stored.
+    /// Status 429 or 503: the server asks for fewer requests. The controller sends the domain's
+    /// pace back, to be stored.
     AskedToWait { retry_after: Option<RetryAfter>, pace: oneshot::Sender<DomainPace> },
     /// No answer came.
     Unanswered,

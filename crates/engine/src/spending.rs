@@ -1,5 +1,5 @@
-//! The feeds under the budget and the strategy that spends it. The controller owns it and queues the
-//! polls that are planned here. It never waits and reads no clock.
+//! The feeds under the budget and the strategy that spends it. The controller owns it and queues
+//! the polls that are planned here. It never waits and reads no clock.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! Repairs publication times. A publisher's date is a claim; the repaired time is used for all
 //! calculations, and the claim is kept with it. Identity and novelty never depend on dates.
 //!
-//! The rules are those of dissertation 003, chapter 3, and spec/recording.md. An item without a date
-//! gets the poll's time. If all items carry the response's own `Date`, they were generated on the
-//! fly and count as undated. A date in the future becomes the poll's time. A new item dated before
-//! the previous poll gets the poll's time.
+//! The rules are those of dissertation 003, chapter 3, and spec/recording.md. An item without a
+//! date gets the poll's time. If all items carry the response's own `Date`, they were generated on
+//! the fly and count as undated. A date in the future becomes the poll's time. A new item dated
+//! before the previous poll gets the poll's time.
 
 use std::time::Duration;
 
@@ -46,7 +46,8 @@ impl DocumentDates {
         let Some(response_date) = response_date else { return DocumentDates::default() };
         let skew = response_date.millis_since(at);
         let believable = u128::from(skew.unsigned_abs()) <= SKEW_MAX.as_millis();
-        // `Date` has whole seconds and the request took some time: a difference below two seconds is ignored.
+        // `Date` has whole seconds and the request took some time: a difference below two seconds
+        // is ignored.
         let skew_ms = if believable && skew.abs() >= 2000 { skew } else { 0 };
         DocumentDates { on_the_fly, skew_ms }
     }
@@ -80,8 +81,8 @@ pub fn repair(item: &Item, dates: DocumentDates, at: Time, previous: Option<Time
     Published { claim, at: corrected.min(at) }
 }
 
-/// Returns the date of a new item if it is before the `previous` poll: the item became visible later
-/// than it says. The date is corrected for clock skew. Dates made on the fly do not count.
+/// Returns the date of a new item if it is before the `previous` poll: the item became visible
+/// later than it says. The date is corrected for clock skew. Dates made on the fly do not count.
 pub fn late(item: &Item, dates: DocumentDates, previous: Option<Time>) -> Option<Time> {
     let claimed = item.published.or(item.updated).filter(|_| !dates.on_the_fly)?;
     let corrected = claimed.shifted(-dates.skew_ms);

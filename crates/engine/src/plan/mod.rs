@@ -148,8 +148,8 @@ impl<H> Plan<H> {
         self.domains[domain as usize].pace = pace;
     }
 
-    /// Schedules a feed for `next_at`. A feed that is queued or under way stays so, and is scheduled
-    /// again when its poll ends.
+    /// Schedules a feed for `next_at`. A feed that is queued or under way stays so, and is
+    /// scheduled again when its poll ends.
     pub fn schedule(&mut self, feed: FeedId, domain: u32, next_at: Time, generation: u32) {
         let slot = self.slot_mut(feed);
         if slot.phase == FeedPhase::Scheduled && generation < slot.generation {
@@ -192,8 +192,8 @@ impl<H> Plan<H> {
         }
     }
 
-    /// Queues a poll that a caller asks for, before all others of its domain. If a Retry-After binds
-    /// the domain, returns the moment until which it holds.
+    /// Queues a poll that a caller asks for, before all others of its domain. If a Retry-After
+    /// binds the domain, returns the moment until which it holds.
     pub fn ask(
         &mut self,
         feed: FeedId,
