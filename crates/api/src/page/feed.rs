@@ -189,9 +189,9 @@ fn compose(
 /// Returns the buttons for a feed in this state.
 fn acts(state: FeedState) -> Vec<(&'static str, &'static str)> {
     match state {
-        FeedState::Paused => vec![("resume", "Resume"), ("poll", "PollTableRow once")],
+        FeedState::Paused => vec![("resume", "Resume"), ("poll", "Poll once")],
         FeedState::Gone => vec![("poll", "Try again")],
-        _ => vec![("poll", "PollTableRow now"), ("pause", "Pause")],
+        _ => vec![("poll", "Poll now"), ("pause", "Pause")],
     }
 }
 
