@@ -1,5 +1,5 @@
-//! Forms of our own pages. A form must carry the key that the page contains. Pages of other sites do
-//! not know this key, so they cannot send forms in the name of the visitor (CSRF).
+//! Forms of our own pages. A form must carry the key that the page contains. Pages of other sites
+//! do not know this key, so they cannot send forms in the name of the visitor (CSRF).
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};

@@ -1,9 +1,9 @@
 //! HTTP: the page, our JSON API, the APIs of reader apps, published feeds, WebSub and monitoring.
 //!
-//! Takes a [`ServerContext`] and returns a router. Routes do no slow work: an answer is a few short store
-//! queries and a template. The only requests that leave are for pictures of a page that somebody
-//! reads (`image`). A route writes at most rows of its own account; everything else is a command
-//! for the engine. Pages load nothing from other sites.
+//! Takes a [`ServerContext`] and returns a router. Routes do no slow work: an answer is a few short
+//! store queries and a template. The only requests that leave are for pictures of a page that
+//! somebody reads (`image`). A route writes at most rows of its own account; everything else is a
+//! command for the engine. Pages load nothing from other sites.
 //!
 //! # Layout
 //! - `http`: the server, headers, paths, forms, ETags. `gate`: checks access before every route.

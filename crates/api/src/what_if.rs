@@ -1,6 +1,6 @@
 //! Replays of the feeds' own history with other rules. A replay takes seconds to minutes, so one
-//! background job does it. The store keeps its result until the next one. The calculation belongs to
-//! the lab and comes in as a closure.
+//! background job does it. The store keeps its result until the next one. The calculation belongs
+//! to the lab and comes in as a closure.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -201,7 +201,7 @@ async fn replay(
 }
 
 /// Checked statements with their effects, and the existing queries.
-struct CheckedStatements {
+struct StatementCheck {
     statements: Vec<Statement>,
     effects: Vec<Effect>,
     existing: Vec<Create>,
@@ -210,7 +210,7 @@ struct CheckedStatements {
 fn checked(
     store: &Store,
     text: &str,
-) -> Result<Result<CheckedStatements, Vec<query::Fault>>, ApiError> {
+) -> Result<Result<StatementCheck, Vec<query::Fault>>, ApiError> {
     let statements = match query::parse(text) {
         Ok(statements) => statements,
         Err(faults) => return Ok(Err(faults)),
@@ -223,7 +223,7 @@ fn checked(
         }
     }
     Ok(match catalog.check(&statements) {
-        Ok(effects) => Ok(CheckedStatements { statements, effects, existing }),
+        Ok(effects) => Ok(StatementCheck { statements, effects, existing }),
         Err(faults) => Err(faults),
     })
 }
@@ -248,7 +248,7 @@ async fn check(
     .await
 }
 
-fn statement_effect(checked: &CheckedStatements, effect: &Effect) -> StatementDone {
+fn statement_effect(checked: &StatementCheck, effect: &Effect) -> StatementDone {
     let (number, what) = match effect {
         Effect::Created(number) => (number, "created"),
         Effect::Replaced(number) => (number, "replaced"),

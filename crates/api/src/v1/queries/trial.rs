@@ -9,7 +9,7 @@ use axum::extract::State;
 use query::{Statement, Trial};
 use store::{EntryFilter, EntryRow, FeedRow, Store};
 
-use super::{CheckedStatements, StatementFault, checked};
+use super::{StatementCheck, StatementFault, checked};
 use crate::ServerContext;
 use crate::search::query_entry;
 use crate::v1::blocking;
@@ -124,7 +124,7 @@ fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
 
 fn tried(
     store: &Store,
-    checked: &CheckedStatements,
+    checked: &StatementCheck,
     entries: &[EntryRow],
 ) -> Result<(Vec<QueryTried>, u64), ApiError> {
     let creates = checked.statements.iter().filter_map(Statement::created);

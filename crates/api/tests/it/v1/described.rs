@@ -70,7 +70,7 @@ fn fits(value: &Value, schema: &Value, whole: &Value) -> Result<(), String> {
         one => allowed(one),
     };
     if !fit {
-        return Err(format!("{value} is no {}", schema["type"]));
+        return Err(format!("{value} is not {}", schema["type"]));
     }
     if let (Value::Array(items), true) = (value, schema["items"].is_object()) {
         return items.iter().try_for_each(|item| fits(item, &schema["items"], whole));
