@@ -68,7 +68,7 @@ fn bad_input_is_named_with_its_place_and_a_remedy() {
     };
     run(&broken, &[]).says(2, &["broken.csv:3:1:", "1 fields where the header names 2"]);
     run(&times, &[]).says(2, &["times.csv:2:3:", "16.07.2011", "2011-07-16T05:00:00Z"]);
-    run(&empty, &[]).says(2, &["empty.csv:1:1:", "no entry"]);
+    run(&empty, &[]).says(2, &["empty.csv:1:1:", "no entries"]);
     run("nowhere.csv", &[]).says(2, &["nowhere.csv"]);
     run(&good, &["--start", "2031-01-01"]).says(2, &["2031-01-01", "2011-07-16T00:00:00Z"]);
     run(&good, &["--policy", "mavsink"]).says(2, &["did you mean `mavsync`"]);
