@@ -1,8 +1,8 @@
 //! Budgets and strategies. A strategy decides which of the wanted polls are made now.
 //!
 //! One algorithm, one file. The rules of one cycle are functions of [`FeedUrgency`], so that the
-//! lab can run them on the true values. The [`Planner`] runs every strategy on models, in the lab and
-//! live. Pace, hints and errors are the caller's: it holds those feeds back.
+//! lab can run them on the true values. The [`Planner`] runs every strategy on models, in the lab
+//! and live. Pace, hints and errors are the caller's: it holds those feeds back.
 //!
 //! ```
 //! use polling::budget::{Budget, Strategy};

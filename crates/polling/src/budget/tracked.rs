@@ -6,7 +6,8 @@
 //! - U(t) = sel·∫ (x − t_k) dDiv(x) over the entries still shown: it grows until saturation.
 //!
 //! Weights multiply both. A feed without weight, or that no query reads, has neither. A model that
-//! saw no entry counts as λ = 0.5 per 14 days (002). At zero the feed would never be polled again, and its next entry never found.
+//! saw no entry counts as λ = 0.5 per 14 days (002). At zero the feed would never be polled again,
+//! and its next entry never found.
 //!
 //! ```
 //! use feed::Time;

@@ -23,7 +23,8 @@ use crate::policy::{
     adaptive_fetch, advarss, advarss_hybrid, fix_learned, indhist_agg, indhist_ttl, lihz, lru_2,
 };
 
-/// The layout of the stored bytes. Version 1 is upgraded on reading. It kept the counts of `lihz` in one byte each, too few for a history of years, and not the time of dropped entries.
+/// The layout of the stored bytes. Version 1 is upgraded on reading. It kept the counts of `lihz`
+/// in one byte each, too few for a history of years, and not the time of dropped entries.
 const VERSION: u8 = 2;
 const VERSION_MIN: u8 = 1;
 

@@ -1,7 +1,8 @@
 //! `crawl-age` — the crawler policy optimal for age (Cho and Garcia-Molina 2003; restated in
 //! dissertation 003, section 2.6).
 //!
-//! A page that changes at λ and is polled every I = 1/f has a mean age A. Counted from the first unseen change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal
+//! A page that changes at λ and is polled every I = 1/f has a mean age A. Counted from the first
+//! unseen change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal
 //! marginals w·(x²/2 + (1 + x)e^{−x} − 1)/λ² with x = λ·I.
 //!
 //! ```

@@ -2,8 +2,9 @@
 //! restated in dissertation 003, section 2.6).
 //!
 //! A page that changes at λ and is polled f times is fresh for the share F = (f/λ)(1 − e^{−λ/f}) of
-//! the time. The optimum under Σf = M has equal marginals w·(1 − e^{−r}(1 + r))/λ with r = λ/f. The rate f is 0 if even the first poll is worth less: pages that change too often get no polls. For feeds that
-//! is a disadvantage; the strategy serves as a comparison.
+//! the time. The optimum under Σf = M has equal marginals w·(1 − e^{−r}(1 + r))/λ with r = λ/f. The
+//! rate f is 0 if even the first poll is worth less: pages that change too often get no polls. For
+//! feeds that is a disadvantage; the strategy serves as a comparison.
 //!
 //! ```
 //! use polling::budget::crawl_freshness::polls;

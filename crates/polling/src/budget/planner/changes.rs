@@ -1,4 +1,5 @@
-//! Changes while a planner runs: the budget, the strategy, the cycle, the weights of feeds. Learned state stays.
+//! Changes while a planner runs: the budget, the strategy, the cycle, the weights of feeds. Learned
+//! state stays.
 //!
 //! The polls of a [`Budget`] are a hard limit. Polls that a strategy chooses beyond it are returned
 //! (two-steps and only-tau have no limit of their own), and so are polls that exceed the bytes. One

@@ -35,7 +35,8 @@ use crate::budget::{FeedUrgency, Tracked};
 /// The steps at which a feed is keyed, as shares of the bar: the nearer, the finer. All feeds are
 /// keyed again at once only when the bar falls below the first step.
 const RUNGS: [f64; 4] = [0.4, 0.8, 0.95, 1.0];
-/// Crossings are searched slightly below the bar. If a rate is zero for hours, the last bit of a sum decides on which side of them the crossing lies.
+/// Crossings are searched slightly below the bar. If a rate is zero for hours, the last bit of a
+/// sum decides on which side of them the crossing lies.
 pub(crate) const BELOW: f64 = 1.0 - 1e-9;
 /// A key is early by this share of the interval and a millisecond, so that rounding never makes it
 /// late.

@@ -1,10 +1,12 @@
 //! The price of a poll under a budget: the waiting, in entry-seconds, at which the expected polls
 //! of the time ahead use up the budget.
 //!
-//! The expected polls come from the models. A sample of feeds is simulated poll by poll to the end of the budget's period at one price. Each feed is drawn with probability proportional to √(value·λ) (theorem 1 of the minimal-delay paper). The search finds the price at which those polls use
-//! up the rest of the budget. It accounts for past spending, new feeds, quiet hours and overdue
-//! polls. There is no error feedback, so the price does not oscillate. It falls slowly; otherwise
-//! all feeds would be due at once.
+//! The expected polls come from the models. A sample of feeds is simulated poll by poll to the end
+//! of the budget's period at one price. Each feed is drawn with probability proportional to
+//! √(value·λ) (theorem 1 of the minimal-delay paper). The search finds the price at which those
+//! polls use up the rest of the budget. It accounts for past spending, new feeds, quiet hours and
+//! overdue polls. There is no error feedback, so the price does not oscillate. It falls slowly;
+//! otherwise all feeds would be due at once.
 //!
 //! If bytes are limited too, a part of the cost is equal for all feeds and a part is proportional
 //! to the size. The second part grows while bytes are scarcer than polls.

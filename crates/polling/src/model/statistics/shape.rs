@@ -3,8 +3,9 @@
 //!
 //! Two thresholds around the mean entries per hour separate insignificant, average and very high
 //! activity. The paper gives neither their values nor the rule. Ours: below half of the mean is
-//! insignificant, above twice the mean very high. The day has **peaks** if the very high hours hold at least
-//! half of the entries and never last longer than three hours. It is **uniform** if at most two hours are not average, and has **waves** otherwise.
+//! insignificant, above twice the mean very high. The day has **peaks** if the very high hours hold
+//! at least half of the entries and never last longer than three hours. It is **uniform** if at
+//! most two hours are not average, and has **waves** otherwise.
 //!
 //! Periodic: CV = (1/24)·Σ σ_i/μ_i over the hours with μ_i ≠ 0 is ≤ 1. As printed, few active hours
 //! make a feed look periodic, so the mean over the active hours is given too.

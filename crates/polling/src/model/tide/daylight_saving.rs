@@ -1,8 +1,10 @@
 //! Detects whether a feed follows daylight saving time. A person who posts at nine posts one hour
 //! earlier by UTC in summer.
 //!
-//! It knows two rules, those of North America and of Europe. For three weeks after a clock change each entry adds evidence. It is the log ratio of two activities of its hour: if the day moved with the clock, and if it did not. With enough evidence the hours of the feed are counted in that
-//! local time, and later clock changes are known in advance.
+//! It knows two rules, those of North America and of Europe. For three weeks after a clock change
+//! each entry adds evidence. It is the log ratio of two activities of its hour: if the day moved
+//! with the clock, and if it did not. With enough evidence the hours of the feed are counted in
+//! that local time, and later clock changes are known in advance.
 //!
 //! ```
 //! use feed::{Observation, Time};

@@ -2,7 +2,8 @@
 //! entries by a constant time. A generator that runs by a timer shows them at its next tick.
 //!
 //! Two polls bound the lag of an entry that only the second one found. The last 24 bounds are kept.
-//! Each rule (at once, after some minutes, on a clock with some period and phase, or none) is scored by the bounds that it contradicts. The likeliest rule holds. Frequent polls learn the
+//! Each rule (at once, after some minutes, on a clock with some period and phase, or none) is
+//! scored by the bounds that it contradicts. The likeliest rule holds. Frequent polls learn the
 //! rule to the minute. A feed without a late entry always counts as "at once".
 //!
 //! ```
@@ -17,9 +18,9 @@
 //!     let dates = [Time::from_secs(poll * 600 - 1500 - poll * 11 % 600)];
 //!     let found = if poll % 7 == 0 { &dates[..] } else { &[] };
 //!     model.learn(&Observation { overlap: 1, late: found, ..Observation::seen(at, found, &[at; 1][..found.len()]) });
-//! }
-//! let Model::Tide(tide) = &model else { panic!("another model") };
-//! assert!(matches!(tide.posting_times().visibility, Visibility::After { minutes: 23..=27 }), "{:?}", tide.posting_times());
+//! } let Model::Tide(tide) = &model else { panic!("another model") };
+//! assert!(matches!(tide.posting_times().visibility, Visibility::After { minutes: 23..=27 }),
+//! "{:?}", tide.posting_times());
 //! ```
 
 use feed::Time;

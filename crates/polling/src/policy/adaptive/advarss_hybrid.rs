@@ -6,7 +6,8 @@
 //! of day are the model, updated after every poll.
 //!
 //! The source ranks all feeds by expected entries and polls the top k. It specifies neither k, nor
-//! the start, nor a day without entries. Our choice: a feed is due when one new entry is expected, and the first interval is an hour. The training rule continues while the model is all zero. A
+//! the start, nor a day without entries. Our choice: a feed is due when one new entry is expected,
+//! and the first interval is an hour. The training rule continues while the model is all zero. A
 //! ranking under a budget belongs to a strategy.
 //!
 //! ```

@@ -1,9 +1,10 @@
 //! `lihz:σ` — by weekday: the probability that the feed changes on that day (dissertation 003,
 //! section 2.7.3; Lee, Im, Hwang and Zhang 2008).
 //!
-//! P_t = a·β_t + (1 − a)·δ_u/δ_g with a = 0.9. The share β_t is that of the weekday's past days with a change; δ_u/δ_g is that of all past days. Polls lie whole days apart: P is summed from the
-//! next day on until σ is reached. Changes count for the day on which they were found. Training: a
-//! poll every 24 hours until seven days were seen; the first poll only sets the start.
+//! P_t = a·β_t + (1 − a)·δ_u/δ_g with a = 0.9. The share β_t is that of the weekday's past days
+//! with a change; δ_u/δ_g is that of all past days. Polls lie whole days apart: P is summed from
+//! the next day on until σ is reached. Changes count for the day on which they were found.
+//! Training: a poll every 24 hours until seven days were seen; the first poll only sets the start.
 //!
 //! ```
 //! use polling::policy::lihz::WeekdayCounts;

@@ -1,7 +1,8 @@
 //! The inner search of the lookahead, which every decision runs 64 times.
 
 /// Returns the minimum of base − at·seen over the last `n` times, at least one, and the first index
-/// that has it. The earlier poll wins a tie; a horizon of whole weeks has such ties. The bases before those are infinite.
+/// that has it. The earlier poll wins a tie; a horizon of whole weeks has such ties. The bases
+/// before those are infinite.
 ///
 /// It finds the minimum first, in four lanes that a processor can compute in parallel, then its
 /// index.

@@ -5,7 +5,8 @@
 //! - left: poll when it expects |W| − N, so that N known entries are left.
 //!
 //! Any model can be used: `window-share:0.8,periodic`. Without one the rate is the window's own, λ
-//! = |W|/(τ − t_start), and both are exact. They are u = S·(τ − t_start) and u = (|W| − N)·(τ − t_start)/|W|.
+//! = |W|/(τ − t_start), and both are exact. They are u = S·(τ − t_start) and u = (|W| − N)·(τ −
+//! t_start)/|W|.
 //!
 //! ```
 //! use feed::Time;
