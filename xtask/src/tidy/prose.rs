@@ -112,11 +112,13 @@ fn long(sentence: &str) -> Option<String> {
 }
 
 /// The comments of a Rust file, one text for each paragraph, with the line of its first word.
+/// Tables are left out.
 fn comments(text: &str) -> Vec<(usize, String)> {
     let lines = text.lines().map(|line| {
         let line = line.trim_start();
         let comment = line.strip_prefix("//!").or(line.strip_prefix("///"));
-        comment.or(line.strip_prefix("//")).map_or("", str::trim)
+        let text = comment.or(line.strip_prefix("//")).map_or("", str::trim);
+        if text.starts_with('|') { "" } else { text }
     });
     joined(lines)
 }

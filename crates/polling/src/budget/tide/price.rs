@@ -170,9 +170,9 @@ impl Price {
         }
         let mut by_bytes = false;
         let mut excess = |price: f64| {
-            let beside = budget.relative_spending(&wanted(price));
-            by_bytes = beside.bytes > beside.polls;
-            beside.bytes.max(beside.polls)
+            let relative = budget.relative_spending(&wanted(price));
+            by_bytes = relative.bytes > relative.polls;
+            relative.bytes.max(relative.polls)
         };
         let mut price = search(self.price.ln(), &mut excess);
         if before.is_some_and(|before| before.per_sec == per_sec) {

@@ -63,7 +63,7 @@ fn every_policy_wishes_as_if_the_clock_had_been_right() {
             wish.expect("polled")
         };
         let (ahead, right) = (wish(false), wish(true));
-        let beside = ahead.as_secs_f64() / right.as_secs_f64();
-        assert!((0.4..2.5).contains(&beside), "{spec}: {ahead:?} instead of {right:?}");
+        let ratio = ahead.as_secs_f64() / right.as_secs_f64();
+        assert!((0.4..2.5).contains(&ratio), "{spec}: {ahead:?} instead of {right:?}");
     }
 }
