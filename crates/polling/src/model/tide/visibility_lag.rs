@@ -17,10 +17,13 @@
 //!     let at = Time::from_secs(poll * 600);
 //!     let dates = [Time::from_secs(poll * 600 - 1500 - poll * 11 % 600)];
 //!     let found = if poll % 7 == 0 { &dates[..] } else { &[] };
-//!     model.learn(&Observation { overlap: 1, late: found, ..Observation::seen(at, found, &[at; 1][..found.len()]) });
-//! } let Model::Tide(tide) = &model else { panic!("another model") };
-//! assert!(matches!(tide.posting_times().visibility, Visibility::After { minutes: 23..=27 }),
-//! "{:?}", tide.posting_times());
+//!     let new = &[at][..found.len()];
+//!     let seen = Observation::seen(at, found, new).with_overlap(1);
+//!     model.learn(&Observation { late: found, ..seen });
+//! }
+//! let Model::Tide(tide) = &model else { panic!("another model") };
+//! let rule = tide.posting_times().visibility;
+//! assert!(matches!(rule, Visibility::After { minutes: 23..=27 }), "{rule:?}");
 //! ```
 
 use feed::Time;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::Time;
+use feed::{Observation, Time};
 use polling::budget::{Miss, Planner, Spender, Strategy as Spending, Tracked};
 use polling::model::{HourlyRates, Model, ModelKind};
 use proptest::prelude::*;
@@ -130,7 +130,7 @@ proptest! {
                 let at = why.at();
                 prop_assert!(at.is_none_or(|at| at <= now + Duration::from_secs(32 * 86_400)));
             }
-            chosen.iter().for_each(|n| planner.observe(*n, &crate::support::vectors::seen(now, &[START])));
+            chosen.iter().for_each(|n| planner.observe(*n, &Observation::first(now, &[START])));
         }
     }
 }
