@@ -1,6 +1,6 @@
-//! What people ask for: add, poll, set, remove, import. The same code runs inside the daemon, for
-//! a request that another process left in the store, and inside a command that holds the data
-//! folder itself.
+//! Carries out the commands of people: add, poll, set, remove, import. The same code runs inside
+//! the daemon, for a request that another process left in the store, and inside a command that
+//! holds the lock of the data folder.
 
 mod adding;
 mod every;
@@ -35,17 +35,17 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// Whether the call was wrong, rather than its carrying out.
+    /// Returns whether the input was wrong, not the execution.
     pub fn is_input(&self) -> bool {
         !matches!(self, CommandError::Store(_))
     }
 }
 
-/// Longer titles are no titles, and longer tags no tags.
+/// The longest title and the longest tag.
 const TITLE_CHARS_MAX: usize = 500;
 const TAG_CHARS_MAX: usize = 100;
 
-/// Told how many polls of how many have ended.
+/// Receives the number of ended polls and the number of all.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Carries a command out.
@@ -56,7 +56,7 @@ pub async fn carry_out(
 ) -> Result<CommandResult, CommandError> {
     match command {
         Command::Add { urls, tags, poll, force } => {
-            adding::add(engine, &urls, &tags, adding::Check { poll, force }, progress).await
+            adding::add(engine, &urls, &tags, adding::AddressCheck { poll, force }, progress).await
         }
         Command::Import { feeds } => import(engine, feeds),
         Command::Poll { feeds: None } => every::carry_out(engine, progress).await,
@@ -101,7 +101,7 @@ pub async fn carry_out(
     }
 }
 
-/// Refuses a change that would be refused when it is made, as far as its words tell.
+/// Refuses a change that is certain to fail, before anything is done.
 fn check(command: &Command) -> Result<(), CommandError> {
     match command {
         Command::Set { change, .. } => check_change(change),
@@ -123,7 +123,7 @@ fn tag(
     remove: &[String],
 ) -> Result<CommandResult, CommandError> {
     let add: Vec<String> = add.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
-    // What a query gave goes with the query: by it a feed is known that only queries want.
+    // A tag of a query ends with the query. It marks feeds that only queries read.
     let remove: Vec<String> = remove.iter().filter(|tag| !is_of_query(tag)).cloned().collect();
     let feeds: Vec<FeedId> = names.iter().map(|n| find(engine, n)).collect::<Result<_, _>>()?;
     for feed in &feeds {
@@ -142,7 +142,7 @@ fn rename_tag(engine: &Engine, tag: &str, to: Option<&str>) -> Result<CommandRes
     Ok(CommandResult::Tagged { feeds: feeds.len() })
 }
 
-/// The new name of a tag as it is kept. The old one may be no query's.
+/// Returns the new name of a tag in its stored form. The old one must not belong to a query.
 fn sound_names(tag: &str, to: Option<&str>) -> Result<Option<String>, CommandError> {
     if is_of_query(tag) {
         return Err(of_query());
@@ -150,7 +150,7 @@ fn sound_names(tag: &str, to: Option<&str>) -> Result<Option<String>, CommandErr
     to.map(sound_tag).transpose()
 }
 
-/// A tag as it is kept. Those that queries give their feeds are not for people.
+/// Returns a tag in its stored form. People cannot use the tags of queries.
 fn sound_tag(tag: &str) -> Result<String, CommandError> {
     let tag = tag.trim();
     if tag.is_empty() || tag.chars().count() > TAG_CHARS_MAX || tag.chars().any(char::is_control) {
@@ -176,8 +176,8 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, Co
     let mut refused = Vec::new();
     let mut new = Vec::with_capacity(feeds.len());
     for ImportedFeed { url, title, site, tags } in feeds {
-        // A feed is not left out for a tag that cannot be kept; one that a query gave elsewhere
-        // would let the feed rest when a query of that name goes here.
+        // An invalid tag does not exclude the feed. A query tag of another instance is dropped:
+        // here the feed would be paused when a query of that name ends.
         let tags = tags.iter().filter_map(|tag| sound_tag(tag).ok()).collect();
         match FeedUrl::parse(&url) {
             Ok(url) => new.push(NewFeed { url, title, site, tags }),
@@ -192,8 +192,8 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, Co
     Ok(CommandResult::Imported { added: added.len() - known, known, refused })
 }
 
-/// Tells the loop of feeds that were added. A new one is polled at `due`. One that was there keeps
-/// its time, unless a tag says something about it; it may have rested, because no query read it.
+/// Schedules feeds that were added. A new one is polled at `due`. One that existed keeps its time,
+/// unless it has settings by tag: it may have been paused because no query read it.
 fn lay_down(engine: &Engine, added: &[AddFeedResult], due: Time) -> Result<(), CommandError> {
     let mut tagged = Vec::new();
     for &AddFeedResult { id, existed, .. } in added {
@@ -220,7 +220,7 @@ async fn poll(
     Ok(CommandResult::Polled { polls: answers.iter().map(polled).collect() })
 }
 
-/// Polls feeds and waits for all, in the order asked for.
+/// Polls feeds and waits for all of them. Returns the answers in the order of `feeds`.
 async fn poll_all(
     engine: &Engine,
     feeds: &[FeedId],
@@ -297,8 +297,7 @@ fn check_change(change: &Change) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Lays feeds down anew after their settings changed: what was decided under the old ones holds
-/// only until then.
+/// Decides the next polls of feeds again, after their settings changed.
 fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
     for &feed in feeds {
         let input = engine.store.poll_input(feed)?;

@@ -1,5 +1,5 @@
-//! What a poll's result means for the feed: what is kept, when it is polled next, and why. Pure:
-//! the same input gives the same record.
+//! Turns the result of a poll into a record: what the store keeps, the next poll, and its reason.
+//! Pure: the same input gives the same record.
 
 mod keep;
 mod next;
@@ -23,7 +23,7 @@ pub use next::{budgeted, replanned};
 pub use pushed::{PushedDocument, is_push_trusted, push_record};
 pub use relevant::PendingDecision;
 
-/// A domain that was asked this shortly before a restart may have a request of ours under way.
+/// A domain with a request this shortly before a restart may still be handling it.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 
 /// The result of a poll with the controller's verdicts on it.
@@ -77,13 +77,13 @@ pub struct Concluded {
     pub record: PollRecord,
     pub finished: Finished,
     pub answer: PollAnswer,
-    /// Set where the next poll is decided while this one is recorded; until then the record, the
-    /// answer and what the loop is told name the time of this poll.
+    /// Set if the next poll is decided while this one is recorded. Until then the record, the answer
+    /// and `finished` name the time of this poll.
     pub later: Option<Box<PendingDecision>>,
 }
 
-/// Tells the loop and the caller of the next poll, once it is decided. A feed that is not polled
-/// again by itself stays so.
+/// Puts the decided next poll into the answers to the plan and to the caller. A feed that is not
+/// polled again by itself stays so.
 pub fn settle(
     finished: &mut Finished,
     answer: &mut PollAnswer,
@@ -95,7 +95,7 @@ pub fn settle(
     answer.next_poll = finished.next_at;
 }
 
-/// What follows from one poll.
+/// Concludes one poll.
 pub fn conclude(
     input: &PollInput,
     reading: Reading,
@@ -174,7 +174,7 @@ pub fn conclude(
     Concluded { record, finished, answer, later }
 }
 
-/// The answer to the caller; the rest is filled in from the reading.
+/// Begins the answer to the caller; the reading fills in the rest.
 fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollAnswer {
     PollAnswer {
         feed: input.id,
@@ -189,8 +189,8 @@ fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> 
     }
 }
 
-/// What is new to policies: what pushes brought since the last poll, and what this one found.
-/// `None` where nothing was pushed.
+/// Returns the new entries for policies: those of pushes since the last poll, and those of this
+/// poll. `None` if nothing was pushed.
 fn with_pushed(new: &[Time], pushed: &[Time]) -> Option<Vec<Time>> {
     if pushed.is_empty() {
         return None;
@@ -200,7 +200,7 @@ fn with_pushed(new: &[Time], pushed: &[Time]) -> Option<Vec<Time>> {
     Some(all)
 }
 
-/// Why this poll was made. What comes before its time was asked for by somebody.
+/// Returns the cause of this poll. A poll before its time was requested by a person.
 fn cause(input: &PollInput, trip: &Trip<'_>) -> String {
     if let Some(cause) = trip.cause {
         return cause.to_owned();
@@ -223,7 +223,7 @@ fn outcome(reading: &Reading) -> Outcome {
     }
 }
 
-/// The pace of every domain that was asked, for the store.
+/// Returns the pace of every domain that received a request, for the store.
 fn paces(trip: &Trip<'_>) -> Vec<StoredPace> {
     let passed = trip.passed.iter().map(|PassedDomain { domain, at }| StoredPace {
         domain: domain.clone(),
@@ -239,7 +239,7 @@ fn last_pace(trip: &Trip<'_>) -> StoredPace {
     pace(Domain::of(trip.url), trip.ended, not_before, trip.facts.status)
 }
 
-/// A domain's pace after a request that ended at `asked`, for the store.
+/// Returns a domain's pace after a request that ended at `asked`, for the store.
 pub fn pace(
     domain: Domain,
     asked: Time,
@@ -257,7 +257,7 @@ pub fn pace(
     }
 }
 
-/// A refusal in words, with what to do.
+/// Describes a refusal, and what a person can do about it.
 pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
     let until = pace.and_then(|p| p.not_before);
     match (status, until) {
@@ -275,8 +275,8 @@ pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
     }
 }
 
-/// What a request to `url` is asked with: what that URL gave, and nothing that another one did. Of
-/// validators from before this was noted nobody knows; they are sent as they were.
+/// Returns the validators for a request to `url`: only those that this URL gave. The origin of very
+/// old validators is unknown; they are sent to any URL.
 pub fn validators(input: &PollInput, url: &Url) -> fetch::Validators {
     if input.document.validators.of.is_some_and(|of| of != source(url)) {
         return fetch::Validators::default();
@@ -293,18 +293,18 @@ fn source(url: &Url) -> i64 {
     digest.iter().take(8).fold(0, |sum, byte| sum << 8 | i64::from(*byte))
 }
 
-/// Where the feed's next request goes.
+/// Returns the domain of the feed's next request.
 pub fn domain(input: &PollInput) -> Domain {
     input.location.current().domain()
 }
 
-/// By how much the clock was set back, at least, since a moment that it showed.
+/// Returns how far the clock was set back, at least, since it showed `shown`.
 pub fn set_back(shown: Option<Time>, now: Time) -> Duration {
     shown.map_or(Duration::ZERO, |at| at.since(now))
 }
 
-/// A domain's pace as it was stored. A request may have been under way when we stopped: a domain
-/// that was asked shortly before has to wait for its gap from now on.
+/// Restores a domain's pace. A request may have been under way when the engine stopped, so a domain
+/// with a recent request waits for its gap from now on.
 pub fn stored_pace(stored: &StoredPace, now: Time) -> DomainPace {
     let back = set_back(stored.last_request_at, now);
     let recent = stored.last_request_at.filter(|at| now.since(*at) < RECENTLY_ASKED);

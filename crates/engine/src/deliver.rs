@@ -1,6 +1,6 @@
-//! Handing over what queries kept: each receiver has a cursor over its query's outbox, and one
-//! attempt at a time. What follows from an attempt is decided in [`cursor`], which is pure; here it
-//! is made, and its outcome stored. The outbox is the queue: nothing waits in memory.
+//! Delivers the matches of queries. Each receiver has a cursor over its query's outbox, and one
+//! attempt at a time. [`cursor`], which is pure, decides the next step after an attempt; this module
+//! makes the attempt and stores the step. The outbox is the queue: nothing waits in memory.
 
 mod cursor;
 mod digest;
@@ -28,20 +28,20 @@ use cursor::{Attempt, Cursor, Step};
 
 /// Receivers that are served at once: few are slow at a time, and each costs a connection.
 const AT_ONCE_MAX: usize = 64;
-/// Without being woken, the outbox is looked at this often: a retry may be due.
+/// The interval between two looks at the outbox without a wake-up: a retry may be due.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Polls that end together wake us once: under load the outbox is looked at ten times a second.
 const GATHER: Duration = Duration::from_millis(100);
 /// Matches that one receiver gets before the others have their turn.
 const TURN_MAX: usize = 200;
-/// What was handed over and could not be stored is handed over again. A full disk stays full for a
-/// while, and a receiver is not told the same every second.
+/// A delivery that could not be stored is repeated after this long. A full disk stays full for a
+/// while, and a receiver must not get the same match every second.
 const TROUBLE_WAIT: Duration = Duration::from_secs(60);
 /// A delivery whose query cannot be read is looked at again after this long.
 const UNREADABLE_WAIT: Duration = Duration::from_secs(3600);
 
-/// Serves all receivers until told to stop. What is under way then is cut; it is repeated at the
-/// next start.
+/// Serves all receivers until told to stop. Then it cancels the attempts under way; the next start
+/// repeats them.
 pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     let mut under_way = JoinSet::new();
     let mut busy = Lanes::new(AT_ONCE_MAX);
@@ -58,7 +58,7 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Hands over all that can be handed over now, then returns; also where that cannot be stored.
+/// Delivers everything that can be delivered now, then returns, even if the store fails.
 pub async fn run_once(context: &Arc<Context>) {
     let mut under_way = JoinSet::new();
     let mut busy = Lanes::new(AT_ONCE_MAX);
@@ -72,14 +72,14 @@ pub async fn run_once(context: &Arc<Context>) {
     while under_way.join_next().await.is_some() {}
 }
 
-/// Which delivery had its turn, and whether what came of it is stored.
-type Turned = (DeliveryId, bool);
+/// A delivery that had its turn, and whether the result is stored.
+type DeliveryTurn = (DeliveryId, bool);
 
-/// Starts a task for each receiver that has something to get; whether any is under way. One whose
-/// outcome could not be stored keeps its receiver busy for `trouble_wait`.
+/// Starts a task for each receiver with waiting matches. Returns whether any task is under way. A
+/// task whose result could not be stored keeps its receiver busy for `trouble_wait`.
 fn start_due(
     context: &Arc<Context>,
-    under_way: &mut JoinSet<Turned>,
+    under_way: &mut JoinSet<DeliveryTurn>,
     busy: &mut Lanes<DeliveryId>,
     trouble_wait: Duration,
 ) -> bool {
@@ -106,8 +106,8 @@ fn start_due(
     !busy.is_empty()
 }
 
-/// Receivers of one lane are served one after the other: webhooks at one registrable domain, all
-/// digests (there is one mail server), and each file.
+/// Returns the lane of a receiver. The receivers of one lane are served one after the other:
+/// webhooks at one registrable domain, all digests (there is one mail server), and each file.
 fn lane(receiver: &str) -> String {
     match receiver.split_once(' ') {
         Some(("webhook", url)) => {
@@ -119,16 +119,19 @@ fn lane(receiver: &str) -> String {
     }
 }
 
-/// A task that panicked cannot say which delivery it was; then all are looked at again, and the
-/// store refuses a cursor that does not stand where it should. Answers whether all went well.
-fn forget(busy: &mut Lanes<DeliveryId>, ended: Result<Turned, tokio::task::JoinError>) -> bool {
+/// Frees the receiver of a task that ended. A task that panicked does not name its delivery; then
+/// all are free, and the store refuses a stale cursor. Returns whether all went well.
+fn forget(
+    busy: &mut Lanes<DeliveryId>,
+    ended: Result<DeliveryTurn, tokio::task::JoinError>,
+) -> bool {
     match ended {
         Ok((id, stored)) => {
             busy.ended(id);
             stored
         }
         Err(error) => {
-            tracing::error!(%error, "a delivery failed by a fault of ours; please report it");
+            tracing::error!(%error, "internal error during a delivery; please report it");
             busy.clear();
             false
         }
@@ -171,8 +174,8 @@ impl Job<'_> {
         Cursor { position: self.due.position, attempts: self.due.attempts }
     }
 
-    /// The matches after a position. Where none are left although some were given, they were
-    /// dropped before their turn: the cursor passes them, and the log says so.
+    /// Returns the matches after a position. If retention dropped all of them, the cursor passes
+    /// them and a warning is logged.
     async fn matches(&self, after: i64, limit: u32) -> Result<Vec<QueryEntry>, StoreError> {
         let page = self.store().query_entries(self.query.id, after, limit)?;
         if page.gap {
@@ -186,7 +189,7 @@ impl Job<'_> {
         Ok(page.entries)
     }
 
-    /// Stores what follows from an attempt; where the cursor stands now, or `None` where it waits.
+    /// Stores the step after an attempt. Returns the new cursor, or `None` if it waits.
     async fn follow(
         &self,
         cursor: Cursor,
@@ -228,7 +231,7 @@ impl Job<'_> {
         }
     }
 
-    /// For receivers that refuse no single match: the same again after a while, for ever.
+    /// Retries without limit, for receivers that never refuse a single match.
     async fn retry(&self, why: String) -> Result<(), StoreError> {
         let attempts = self.due.attempts.min(cursor::ATTEMPTS_MAX - 2);
         let cursor = Cursor { position: self.due.position, attempts };
@@ -241,7 +244,7 @@ impl Job<'_> {
     }
 }
 
-/// How long to wait after so many failures in a row.
+/// Returns the wait after this many failures in a row.
 pub fn waited(attempts: u32) -> Duration {
     cursor::wait(attempts, None, 0.0)
 }

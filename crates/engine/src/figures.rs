@@ -1,4 +1,4 @@
-//! What the engine has done and is doing, in numbers: written by the loop, read by anybody.
+//! The figures of the engine: the controller writes them, and any task reads them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,13 +14,13 @@ use crate::plan::Plan;
 /// The loop turns once a second or more often; a machine that is very busy may be late.
 const TURN_LATE: Duration = Duration::from_secs(60);
 
-/// What the engine has done and is doing.
+/// The figures of the engine at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
     pub in_flight: usize,
     pub waiting: usize,
     pub polls: u64,
-    /// Of these, by outcome.
+    /// The same polls by outcome.
     pub seen: u64,
     pub unchanged: u64,
     pub failed: u64,
@@ -74,7 +74,7 @@ pub struct Counters {
     minutes: Mutex<VecDeque<(i64, u64)>>,
 }
 
-/// How the loop stands, taken at one moment: whoever moves the clock by it must not see half.
+/// The state of the loop at one moment. A test that moves the clock by it must see all of it.
 #[derive(Clone, Copy, Debug)]
 struct Standing {
     in_flight: usize,
@@ -147,7 +147,7 @@ impl Counters {
         outcome.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What a hub brought counts among the entries, though no poll was made.
+    /// Counts the entries of a push among the new entries.
     pub fn pushed(&self, n_new: usize) {
         self.new_entries.fetch_add(n_new as u64, Ordering::Relaxed);
     }
@@ -190,7 +190,10 @@ impl Drop for Ended {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "whether the loop hangs is no matter of its clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether the loop hangs does not depend on its clock"
+)]
 fn moment() -> Instant {
     Instant::now()
 }

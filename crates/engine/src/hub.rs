@@ -1,7 +1,7 @@
 //! Our WebSub hub: asks callbacks to confirm wishes ([`verify`]) and pushes published feeds to
 //! those that did ([`push`]). Each request waits for its turn at its domain. Verifications, pushes
 //! and repeated pushes have places of their own, so that none of them waits for another kind.
-//! What a feed looks like, and whether it is published, is the business of [`Topics`].
+//! [`Topics`] renders feeds and knows which are published.
 
 mod push;
 mod verify;
@@ -46,7 +46,7 @@ pub struct Topics {
     pub render: Lookup<Option<Rendered>>,
 }
 
-/// What is known of an address.
+/// A function from an address to a fact about it.
 pub type Lookup<T> = Arc<dyn Fn(&str) -> Result<T, StoreError> + Send + Sync>;
 
 /// Domains that asked for fewer verifications, and until when.
@@ -66,7 +66,7 @@ struct Hub {
     resting: Arc<Resting>,
     lanes: [(Kind, Lanes<i64>); 3],
     tasks: JoinSet<()>,
-    /// What each task works on.
+    /// The work of each task.
     under_way: HashMap<Id, (Kind, i64)>,
 }
 
@@ -153,7 +153,7 @@ fn lane(due: DueSubscriber<'_>) -> (i64, String) {
     (due.id, domain.as_str().to_owned())
 }
 
-/// Asks the store's renderer beside the async threads.
+/// Runs the renderer on a blocking thread.
 async fn beside<T: Send + 'static>(
     ask: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {

@@ -1,6 +1,6 @@
-//! Fills the index of words behind the polls: it follows the stream by the store's own mark, in
-//! batches small enough that no poll waits long for the writer. It decides nothing about words;
-//! how they are cut and folded is the query language's business.
+//! Fills the index of words after the polls. It follows the stream by the store's own mark, in
+//! batches so small that no poll waits long for the writer. The query language splits and folds
+//! the words.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// After trouble with the store.
 const TROUBLE_WAIT: Duration = Duration::from_secs(10);
 
-/// Keeps the index close behind the stream until told to stop.
+/// Keeps the index up to date until told to stop.
 pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         let wait = match run_once(&context.store).await {
@@ -39,7 +39,7 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// One batch. Says how many entries it held: none where the index is complete.
+/// Indexes one batch. Returns its number of entries: 0 if the index is complete.
 pub async fn run_once(store: &Store) -> Result<usize, StoreError> {
     let reader = store.clone();
     let cut = tokio::task::spawn_blocking(move || -> Result<Vec<SearchWords>, StoreError> {

@@ -1,5 +1,5 @@
-//! Who is served next, where each domain is one lane: a lane serves one at a time, so that a slow
-//! receiver delays only those that share its domain. Pure: it starts nothing.
+//! Chooses the receivers that are served next. Each domain is one lane, and a lane serves one
+//! receiver at a time, so a slow receiver delays only those of its domain. Pure: it starts nothing.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,14 +23,14 @@ impl<I: Copy + Eq + Hash + Ord> Lanes<I> {
         self.under_way.is_empty()
     }
 
-    /// Those who start now: of each free lane the next in turn, lanes in the order in which they
-    /// are first named, as long as there are places.
+    /// Returns the receivers that start now: the next in turn of each free lane, while there are
+    /// places. Lanes come in the order of their first receiver.
     pub fn admit(&mut self, due: impl IntoIterator<Item = (I, String)>) -> Vec<I> {
         let mut order: Vec<String> = Vec::new();
         let mut chosen: HashMap<String, I> = HashMap::new();
         for (id, lane) in due {
             let last = self.last.get(&lane).copied();
-            // Who comes after the last one goes first; then from the lowest on.
+            // The next higher number after the last one comes first, then the lowest.
             let turn = |id: I| (last.is_some_and(|last| id <= last), id);
             match chosen.get_mut(&lane) {
                 Some(best) if turn(id) < turn(*best) => *best = id,
@@ -41,7 +41,7 @@ impl<I: Copy + Eq + Hash + Ord> Lanes<I> {
                 }
             }
         }
-        // Lanes that nobody waits in need no memory.
+        // Empty lanes need no memory.
         self.last.retain(|lane, _| chosen.contains_key(lane));
         let mut admitted = Vec::new();
         for lane in order {
@@ -57,12 +57,12 @@ impl<I: Copy + Eq + Hash + Ord> Lanes<I> {
         admitted
     }
 
-    /// One has been served.
+    /// Frees the lane of a receiver.
     pub fn ended(&mut self, id: I) {
         self.under_way.remove(&id);
     }
 
-    /// Nobody knows who ended: all are looked at again.
+    /// Frees all lanes, when it is unknown which task ended.
     pub fn clear(&mut self) {
         self.under_way.clear();
     }

@@ -35,7 +35,7 @@ impl EntryMatcher for Matching {
 
     fn put(&mut self, id: QueryId, name: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
         let Some(create) = query::parse_create(text) else {
-            // What it remembers stays: a newer version may read it.
+            // Its stored state stays: a newer version may read it.
             tracing::error!(query = name, "a stored query cannot be read and keeps nothing");
             self.remove_query(id);
             return Vec::new();

@@ -1,6 +1,6 @@
-//! Push in: a WebSub subscriber. Feeds that name a hub are subscribed to there ([`ask`]), what the
-//! hub sends is recorded like what a poll brings ([`take`]), and a feed whose pushes end goes back
-//! to its policy's rhythm. How far pushes are trusted is decided in `conclude::pushed`.
+//! A WebSub subscriber. [`ask`] subscribes to feeds at the hubs that they name. [`take`] records
+//! pushes like the documents of polls. A feed whose pushes end goes back to its policy. The trust in
+//! pushes is decided in `conclude::pushed`.
 
 mod ask;
 mod take;
@@ -17,9 +17,9 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::keys;
 
-/// How often the inbox and the hubs to be asked are looked at.
+/// The interval between two looks at the inbox and at due requests to hubs.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Every so many looks subscriptions are held against the feeds as they are by now.
+/// The number of looks between two comparisons of subscriptions and feeds.
 const SWEEP_LOOKS: u64 = 10;
 /// New subscriptions that one sweep begins.
 const BEGIN_MAX: u32 = 100;
@@ -44,7 +44,7 @@ pub async fn subscribe(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
         if looks.is_multiple_of(SWEEP_LOOKS)
             && let Err(error) = sweep(&context).await
         {
-            tracing::error!(%error, "cannot hold subscriptions against the feeds");
+            tracing::error!(%error, "cannot compare subscriptions with the feeds");
         }
         looks += 1;
         tokio::select! {
@@ -63,8 +63,8 @@ async fn pause(stop: &mut watch::Receiver<bool>) {
     }
 }
 
-/// Leaves where a feed is paused, gone or pushed by another hub; begins where one names a hub; and
-/// lets feeds whose pushes ended be polled as their policy wants it.
+/// Ends the subscriptions of feeds that are paused, gone or have another hub, and begins new ones.
+/// Feeds whose pushes ended are polled by their policy again.
 async fn sweep(context: &Context) -> Result<(), StoreError> {
     let now = context.clock.now();
     let mut on_their_own = context.store.detach_pushes(now).await?;
@@ -82,13 +82,13 @@ async fn sweep(context: &Context) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Nothing is pushed any more: the feed's next poll is decided anew.
+/// Decides the next poll of a feed whose pushes ended.
 fn poll_by_policy(context: &Context, feed: FeedId) -> Result<(), StoreError> {
     let planned = context.replan(&[feed])?;
     planned.into_iter().try_for_each(|(feed, next_at)| rest(context, feed, next_at))
 }
 
-/// Tells the loop when a feed is polled next.
+/// Schedules the next poll of a feed.
 fn rest(context: &Context, feed: FeedId, next_at: Time) -> Result<(), StoreError> {
     if let Some(scheduled) = context.scheduled(feed, next_at)? {
         // The loop ends only with the engine; then the store knows the time.

@@ -10,25 +10,25 @@ use store::NewFeed;
 use super::{CommandError, Progress, lay_down, masked, poll_all, polled, sound_tag};
 use crate::Engine;
 
-/// A feed that is added and polled by one command is due by itself only after this long, or a fast
-/// server would be asked twice: once because it is due, and once because somebody asks.
+/// A feed that one command adds and polls is due by itself only after this long. Otherwise a fast
+/// server could receive two requests: one by schedule and one by the command.
 const ASKED_WAIT: Duration = Duration::from_secs(60);
 
-/// How closely an address is looked at before it is kept.
+/// The check of an address before it is kept.
 #[derive(Clone, Copy)]
-pub struct Check {
+pub struct AddressCheck {
     /// Poll it at once: this is the feed's first poll and the only request.
     pub poll: bool,
     /// Keep it whatever that poll brings.
     pub force: bool,
 }
 
-/// Adds feeds. Where they are polled, an address that yields no feed is taken away again.
+/// Adds feeds. If they are polled, an address that is not a feed is removed again.
 pub async fn add(
     engine: &Engine,
     urls: &[String],
     tags: &[String],
-    check: Check,
+    check: AddressCheck,
     progress: Progress<'_>,
 ) -> Result<CommandResult, CommandError> {
     let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();

@@ -1,5 +1,4 @@
-//! Polling every feed there is: part by part, so that a million of them need no more memory than
-//! some thousand.
+//! Polls every feed, part by part: a million feeds need no more memory than a few thousand.
 
 use dispatch::command::CommandResult;
 use feed::FeedId;

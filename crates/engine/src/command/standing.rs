@@ -1,5 +1,5 @@
-//! What people ask of standing queries: apply a file, drop one, try dead letters again. A file is
-//! checked against all queries and then taken whole, in one job of the store's writer.
+//! Commands for standing queries: apply a file, drop a query, retry dead letters. A file is checked
+//! against all queries and then applied as a whole, in one job of the store's writer.
 
 use std::path::Path;
 use std::time::Duration;
@@ -49,12 +49,15 @@ pub fn no_query(name: &str) -> CommandError {
     ))
 }
 
-/// Reads a file of statements and holds it against what is stored. Changes nothing.
-pub fn check(store: Option<&Store>, text: &str) -> Result<Checked, CheckError> {
+/// Reads a file of statements and checks it against the stored queries. Changes nothing.
+pub fn check(store: Option<&Store>, text: &str) -> Result<CheckedQueryFile, CheckError> {
     check_read(store, query::parse(text).map_err(CheckError::Faults)?)
 }
 
-fn check_read(store: Option<&Store>, statements: Vec<Statement>) -> Result<Checked, CheckError> {
+fn check_read(
+    store: Option<&Store>,
+    statements: Vec<Statement>,
+) -> Result<CheckedQueryFile, CheckError> {
     let mut existing = Vec::new();
     let mut catalog = Catalog::new();
     for row in store.map_or(Ok(Vec::new()), Store::queries)? {
@@ -64,11 +67,11 @@ fn check_read(store: Option<&Store>, statements: Vec<Statement>) -> Result<Check
         }
     }
     let effects = catalog.check(&statements).map_err(CheckError::Faults)?;
-    Ok(Checked { statements, effects, existing })
+    Ok(CheckedQueryFile { statements, effects, existing })
 }
 
-/// A file that fits.
-pub struct Checked {
+/// A file without faults.
+pub struct CheckedQueryFile {
     pub statements: Vec<Statement>,
     pub effects: Vec<Effect>,
     /// The queries that are stored.

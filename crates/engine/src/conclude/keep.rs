@@ -1,4 +1,4 @@
-//! What of a poll is kept: entries, revisions, validators, where the feed is found from now on.
+//! Fills a record from the reading of a poll: entries, revisions, validators, the new address.
 
 use std::mem;
 
@@ -17,13 +17,13 @@ use crate::event::PollAnswer;
 
 /// A permanent redirect is remembered when it was seen this often in a row.
 const MOVED_COUNT_BELIEVED: u32 = 2;
-/// As long as the URL of a feed may be. Every page that names the feed reads these.
+/// The longest address, as for the URL of a feed. Every page with the feed reads these.
 const ADDRESS_BYTES_MAX: usize = 8192;
 /// After so many failures at a remembered redirect's target, the subscribed URL is tried again.
 const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
 
-/// The end of what a remembered redirect leads to is not the end of the feed: the publisher may
-/// have moved again, and the subscribed URL knows where to.
+/// Turns a 410 from the target of a remembered redirect into a failure. The publisher may have moved
+/// the feed again, and the subscribed URL leads there.
 pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
     match (&input.location.effective_url, reading) {
         (Some(moved_to), Reading::Gone) if *moved_to != input.location.url => {
@@ -36,8 +36,8 @@ pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
     }
 }
 
-/// A broken document without an item says nothing about the feed where the one before it had
-/// some: neither validators nor the window follow it. An honest empty feed is well-formed.
+/// Turns a broken document without items into damage, if the one before had items. Then validators
+/// and window stay. An empty feed that is well-formed is not damaged.
 pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
     match reading {
         Reading::Document { document, .. }
@@ -51,8 +51,8 @@ pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
     }
 }
 
-/// A permanent redirect that repeats becomes the feed's effective URL; one that leads nowhere for
-/// long is forgotten.
+/// Follows permanent redirects: one that repeats becomes the feed's effective URL. An effective URL
+/// that keeps failing is forgotten.
 pub fn follow_redirects(
     input: &PollInput,
     trip: &Trip<'_>,
@@ -85,7 +85,7 @@ pub fn follow_redirects(
     change
 }
 
-/// Puts what was read into the record, and says it in words.
+/// Puts the reading into the record, and describes it in the answer.
 pub fn keep_reading(
     record: &mut PollRecord,
     answer: &mut PollAnswer,
@@ -120,8 +120,8 @@ pub fn keep_reading(
             let mut kept = document_record(*document, entries, trip);
             let validators =
                 store::StoredValidators { etag, last_modified, of: Some(super::source(trip.url)) };
-            // What vouches for a document would vouch for its missing rest: the next poll asks
-            // for all of it.
+            // The validators would stand for the missing rest too. Without them the next poll
+            // fetches the whole document.
             kept.validators = if is_cut_off { Default::default() } else { validators };
             kept.body_hash = if is_cut_off { BodyHash::default() } else { body_hash };
             kept.entries.window = Some(observed.window).filter(|w| *w != input.document.window);
@@ -199,14 +199,14 @@ fn document_record(
     DocumentRecord { facts, hints, entries, ..DocumentRecord::default() }
 }
 
-/// An address of the feed, unless it is too long to be one.
+/// Drops an address that is too long.
 fn short(address: Option<String>) -> Option<String> {
     address.filter(|address| address.len() <= ADDRESS_BYTES_MAX)
 }
 
-/// The hub that pushes a document and the address under which it knows it: as the header says, else
-/// as the document does (WebSub, section 4); the polled address where neither names one. A feed
-/// that needs a login or a token is nobody else's business.
+/// Returns the hub of a document, and the address under which the hub knows it. The header comes
+/// before the document (WebSub, section 4), and the polled address after both. A feed with a login
+/// or a token is not named to a hub.
 fn pushed_by(document: &FeedDescription, trip: &Trip<'_>) -> (Option<String>, Option<String>) {
     let links = &trip.facts.links;
     let hub = links.hub.as_ref().map(Url::to_string).or_else(|| document.hub.clone());

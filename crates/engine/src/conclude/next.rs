@@ -1,5 +1,5 @@
-//! When a feed is polled next, and why: the policy or the budget, then hints, backoff and
-//! Retry-After in this order. Every decision is a call into `polling`.
+//! Decides the next poll of a feed: the policy or the budget, then hints, backoff and Retry-After,
+//! in this order. Every decision is a call into `polling`.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::pushed;
 use crate::budget::{self, BudgetRule, Budgeted};
 use crate::{Settings, chance};
 
-/// How long after a failure of our own network a feed is tried again.
+/// The wait before a retry after our own network failed.
 const OUR_NETWORK_WAIT: Duration = Duration::from_secs(60);
 
 /// The part of a poll's result that the decision about the next poll needs.
@@ -94,7 +94,7 @@ pub fn decide(
     NextPollDecision { decision, budgeted }
 }
 
-/// The policy and bounds that hold for a feed: its own, else those of its tags, else the default.
+/// Returns the policy and bounds of a feed: its own, else those of its tags, else the default.
 fn rule(input: &PollInput, settings: &Settings) -> (PolicySpec, Bounds) {
     let mut places = budget::places(input);
     let spec = places.clone().find_map(|s| s.policy.as_deref());
@@ -191,21 +191,21 @@ fn after_failure(
     next
 }
 
-/// The promise of the longest delay, from the last poll on. It binds the budget, not the publisher:
-/// hints and backoff, after which the feed may be polled `from` then on, go before it.
+/// Returns the latest time by a promise of the longest delay. The promise binds the budget only:
+/// hints and backoff, which allow polls `from` a time on, come first.
 fn latest(input: &PollInput, last: Time, from: Time) -> Option<Time> {
     let max_delay = budget::places(input).find_map(|s| s.max_delay);
     max_delay.map(|delay| (last + delay).max(from))
 }
 
-/// When a feed that was not just polled is next checked on, where its hub pushes.
+/// Returns the time of the safety net for a feed that was not just polled.
 fn net(input: &PollInput, last: Time, settings: &Settings) -> Option<Time> {
     let trust = input.subscription()?.trust;
     pushed::safety_net(input, trust, last, settings)
 }
 
-/// A wish of a feed that was not just polled, after the hints of the document it showed last. What
-/// the answer around it said is not kept.
+/// Applies the hints of the last document to a feed that was not just polled. The store does not
+/// keep the cache headers of that poll.
 fn hinted_again(
     input: &PollInput,
     wanted_at: Time,
@@ -217,8 +217,8 @@ fn hinted_again(
     hinted(wanted_at, last, &PollHints { of_document, of_cache, window: &window }, settings)
 }
 
-/// What the strategy needs of a feed that was not just polled; `None` where it is not under the
-/// budget.
+/// Returns the strategy's view of a feed that was not just polled; `None` if the feed is not under
+/// the budget.
 pub fn budgeted(
     rule: &BudgetRule,
     input: &PollInput,
@@ -239,14 +239,14 @@ pub fn budgeted(
     let latest = input.history.last_poll_at.and_then(|last| latest(input, last, from));
     let mut tracked = rule.tracked(input);
     if settings.learn_relevant {
-        // The rate is that of wanted entries already.
+        // The rate counts relevant entries only.
         tracked.selectivity = 1.0;
     }
     Some(Box::new(Budgeted { tracked, from, latest }))
 }
 
-/// Decides anew from the last poll, without a new observation. A feed that is backing off, or was
-/// never polled, keeps its time.
+/// Decides the next poll again, without a new observation. A feed that is backing off, or was never
+/// polled, keeps its time.
 pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
     let (spec, bounds) = rule(input, settings);
     let times = input.document.window.times();

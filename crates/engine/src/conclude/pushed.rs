@@ -1,7 +1,6 @@
-//! Pushes and polls held against each other: when pushes are trusted, what one of them changes, and
-//! when the poll that checks on them is due. Pure. Policies learn from polls only: a poll tells
-//! them of what pushes brought since the last one, so that they see what they would have seen
-//! without.
+//! Compares pushes with polls: when pushes are trusted, what a push changes, and when the poll that
+//! checks pushes is due. Pure. Policies learn from polls only. A poll includes the entries of pushes
+//! since the last one, so a policy sees the same as without pushes.
 
 use feed::{Cause, DocumentDates, Item, KeyedItem, Observed, Time, repair};
 use store::{InboxPush, NextPoll, PollInput, PushRecord, PushRow, PushTrust, PushTrustChange};
@@ -10,28 +9,29 @@ use super::keep;
 use crate::Settings;
 use crate::budget;
 
-/// However often pushes failed, so many of them in a row are enough.
+/// The largest number of pushes in a row that trust needs, however often pushes failed.
 const PROOFS_MAX: u32 = 9;
 
-/// Whether polls may wait for pushes: the lease runs, and since a poll last found what no push had
-/// brought enough of them came. Hubs that confirm and never push are common, so one must have.
+/// Returns whether polls may wait for pushes: the lease runs, and enough pushes came since a poll
+/// last found an entry that no push had brought. Many hubs confirm and never push, so one push is
+/// the minimum.
 pub fn is_trusted(push: &PushRow, trust: PushTrust, at: Time) -> bool {
     let alive = push.lease_until.is_some_and(|until| until > at);
     alive && trust.n_proofs >= trust.n_misses.saturating_add(1).min(PROOFS_MAX)
 }
 
-/// The same by what is stored.
+/// Returns the same by the stored trust.
 pub fn is_push_trusted(push: &PushRow, now: Time) -> bool {
     is_trusted(push, push.trust, now)
 }
 
-/// After a push that was taken.
+/// Returns the trust after an accepted push.
 pub fn after_push(trust: PushTrust) -> PushTrust {
     PushTrust { n_proofs: trust.n_proofs.saturating_add(1), ..trust }
 }
 
-/// After a poll that found so many entries which no push had brought. One that confirms what was
-/// pushed takes half of the earlier misses back.
+/// Returns the trust after a poll that found `n_found` entries which no push had brought. A poll
+/// that confirms the pushes halves the earlier misses.
 pub fn after_poll(push: &PushRow, n_found: usize, n_pushed: usize, at: Time) -> PushTrust {
     let (trust, trusted) = (push.trust, is_trusted(push, push.trust, at));
     if n_found > 0 {
@@ -42,8 +42,8 @@ pub fn after_poll(push: &PushRow, n_found: usize, n_pushed: usize, at: Time) -> 
     PushTrust { n_misses: if confirmed { trust.n_misses / 2 } else { trust.n_misses }, ..trust }
 }
 
-/// When the poll that checks on pushes is due after a poll at `last`, where they are trusted: never
-/// after the lease, nor later than a promise of the longest delay.
+/// Returns the time of the next check of trusted pushes, after a poll at `last`. It is never after
+/// the lease, nor later than a promise of the longest delay.
 pub fn safety_net(
     input: &PollInput,
     trust: PushTrust,
@@ -62,8 +62,8 @@ pub fn held(push: &PushRow) -> String {
     format!("{hub} pushes it, so polls only check on that")
 }
 
-/// Returns the record of a push. Of the schedule it changes only that the next poll may become a
-/// safety net.
+/// Returns the record of a push. It changes the schedule in one case only: the next poll may become
+/// a safety net.
 pub fn push_record(
     input: &PollInput,
     push: &PushRow,

@@ -1,6 +1,5 @@
-//! Learning from the entries that somebody wants alone. Which of a poll's entries they are is known
-//! only while it is recorded, so the decision is put off until then: it is taken once, inside the
-//! store's transaction. Pure.
+//! Learns from relevant entries only. Queries find them while a poll is recorded, so the decision
+//! about the next poll waits until then. It is taken once, inside the store's transaction. Pure.
 
 use feed::{Hints, Observation, Outcome, Time};
 use polling::pace::DomainPace;

@@ -1,4 +1,4 @@
-//! What a reading of a feed turns into: what is kept, and when the next look is.
+//! Tests of records: what the store keeps of a reading, and when the next poll is.
 
 mod damaged;
 

@@ -1,24 +1,24 @@
-//! What follows from one attempt to hand a match over. Pure: the attempt, the time and chance are
-//! arguments; whoever calls stores the answer and does what it says.
+//! Decides the step after one attempt to deliver a match. Pure: the attempt, the time and chance
+//! are arguments; the caller stores the step and carries it out.
 //!
-//! A cursor goes forward only over what was taken or laid aside, one position after the other, so
-//! that nothing is forgotten and the order holds whatever fails in between.
+//! A cursor advances only over matches that were taken or became dead letters, one position after
+//! the other. So no match is lost and the order holds, whatever fails in between.
 
 use std::time::Duration;
 
 use feed::Time;
 
-/// After so many failures in a row a match is laid aside: with the waits below, after some hours.
-/// A receiver that is down for a day costs a handful of dead letters; the rest waits in line.
+/// After this many failures in a row a match becomes a dead letter: with the waits below, after a
+/// few hours. A receiver that is down for a day causes a few dead letters; the rest waits.
 pub const ATTEMPTS_MAX: u32 = 12;
-/// The first wait: a receiver that restarts needs some seconds.
+/// The first wait: a receiver that restarts needs a few seconds.
 const WAIT_MIN: Duration = Duration::from_secs(5);
 /// A receiver that is back is noticed within the hour.
 const WAIT_MAX: Duration = Duration::from_secs(3600);
 /// The share of the wait that chance may add, so that the queries of one receiver part ways.
 const JITTER_SHARE: f64 = 0.1;
 
-/// How far a delivery has come: everything up to `position` is done; what comes next has failed
+/// The progress of a delivery: everything up to `position` is done. The next match has failed
 /// `attempts` times in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
@@ -37,18 +37,18 @@ pub enum Attempt {
     },
 }
 
-/// What to store.
+/// The step after an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The cursor stands at this position now.
+    /// The cursor moves to this position.
     Advance { to: i64 },
-    /// The same match again, not before then.
+    /// The same match is retried, not before this time.
     Wait { attempts: u32, until: Time, why: String },
-    /// The match is laid aside, and the cursor stands at its position.
+    /// The match becomes a dead letter, and the cursor moves to its position.
     Bury { position: i64, attempts: u32, why: String },
 }
 
-/// What follows from an attempt to hand over the match at `position`, the next after the cursor.
+/// Decides the step after an attempt to deliver the match at `position`, the next after the cursor.
 /// `jitter` is chance in [0, 1).
 pub fn after(cursor: Cursor, position: i64, attempt: Attempt, now: Time, jitter: f64) -> Step {
     match attempt {

@@ -14,9 +14,9 @@ use store::{QueryEntry, StoreError};
 use super::Job;
 use crate::settings::{Mail, MailSecurity};
 
-/// Matches in one mail; what is more comes with the next.
+/// Matches in one mail; the next mail brings the others.
 const MATCHES_MAX: u32 = 500;
-/// A mail server that says nothing for so long is not there.
+/// The wait for an answer of the mail server.
 const TIMEOUT: Duration = Duration::from_secs(60);
 const DAY: i64 = 86_400;
 /// From the first day of 1970, a Thursday, to the first Monday.

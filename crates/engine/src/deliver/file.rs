@@ -92,7 +92,7 @@ fn append(path: &Path, text: &[u8]) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Where the last whole line ends.
+/// Returns the end of the last whole line.
 fn end_of_last_line(file: &mut File) -> io::Result<u64> {
     let length = file.metadata()?.len();
     let mut at = length;

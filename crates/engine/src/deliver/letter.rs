@@ -8,19 +8,19 @@ use feed::FeedId;
 use serde_json::{Value, json};
 use store::{EntryRow, QueryEntry, QueryId, Store, StoreError, StreamCursor};
 
-/// Writes matches down; remembers the feeds it met.
+/// Writes matches as JSON. It remembers the feeds that it has read.
 #[derive(Default)]
 pub struct Letters {
     feeds: HashMap<FeedId, String>,
 }
 
 impl Letters {
-    /// The key by which a receiver knows a repeat: one match has one key for ever.
+    /// Returns the key of a match. It never changes, so a receiver can recognise repeats.
     pub fn key(query: &str, found: &QueryEntry) -> String {
         format!("{query}/{}", found.entry.id)
     }
 
-    /// What a receiver gets of one match.
+    /// Returns the message to a receiver about one match.
     pub fn letter(
         &mut self,
         store: &Store,

@@ -2,8 +2,8 @@
 //! receivers can use its libraries. `webhook-id` is the key of the match and the same in every
 //! repeat.
 //!
-//! A webhook waits until no other request to its domain is under way, but for no gap: the operator
-//! chose the receiver, and a burst of matches must not take two seconds for each.
+//! A webhook waits until no other request to its domain is under way, but not for the gap. The
+//! operator chose the receiver, and a burst of matches must not take two seconds for each.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Dead letters that somebody asked for, each tried once.
+    /// Retries each dead letter that a person asked for once.
     async fn replay(
         &self,
         url: &FeedUrl,

@@ -1,5 +1,4 @@
-//! Errands that fetch a page or a picture, with the limits of each. What the bytes are is the
-//! caller's question.
+//! Errands that fetch a page or a picture, with the limits of each. It does not look at the bytes.
 
 use std::sync::Arc;
 use std::time::Duration;

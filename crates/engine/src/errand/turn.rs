@@ -136,7 +136,7 @@ impl Turn {
         fetched
     }
 
-    /// Makes one exchange of which the store keeps nothing.
+    /// Makes one exchange. The store does not record it.
     pub async fn exchange(mut self, exchange: impl Future<Output = Exchange>) -> Fetched {
         self.answer = ErrandEnd::Unanswered;
         let fetched = exchange.await.fetched;
@@ -183,7 +183,7 @@ mod tests {
         let failing = || {
             let (class, answer) = (ErrandClass::BeforePolls, ErrandEnd::Unanswered);
             let _turn = Turn { plan, class, name: Domain::default(), domain: 7, answer };
-            panic!("an answer that nobody thought of");
+            panic!("an unexpected answer");
         };
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
         assert!(failed.is_err());

@@ -91,7 +91,7 @@ async fn again(context: &Context, row: &HubSubscription) -> Result<(), StoreErro
     context.store.retry_hub_request(row.id, attempts, next_at).await
 }
 
-/// Whether the topic is one of ours. Who wants to leave may do so in any case.
+/// Returns whether the topic is still published. A subscriber may always leave.
 async fn is_still_open(
     topics: &Topics,
     row: &HubSubscription,

@@ -1,5 +1,5 @@
-//! Asking hubs: to push a feed, to go on pushing it, to stop. Each request waits for its turn at
-//! its domain, as polls do; a hub that says no is asked ever more rarely.
+//! Requests to hubs: to push a feed, to renew the lease, to stop. Each request waits for its turn at
+//! its domain, as polls do. The wait grows with each refusal of a hub.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -29,7 +29,7 @@ const HOPS_MAX: usize = 3;
 /// Hubs that are asked at once.
 const AT_ONCE_MAX: u32 = 16;
 
-/// Asks every hub whose time has come, one request to each domain.
+/// Sends all due requests to hubs, one to each domain.
 pub async fn round(context: &Arc<Context>) {
     let Some(public) = &context.settings.push.public_url else { return };
     let now = context.clock.now();
@@ -51,7 +51,9 @@ pub async fn round(context: &Arc<Context>) {
         match ended {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::error!(%error, "what a hub said could not be kept"),
-            Err(error) => tracing::error!(%error, "a hub was not asked by a fault of ours"),
+            Err(error) => {
+                tracing::error!(%error, "internal error during a request to a hub; please report it")
+            }
         }
     }
 }
@@ -130,7 +132,7 @@ fn form(context: &Context, public: &Url, due: &PushDue) -> String {
     form.finish()
 }
 
-/// Where a hub reaches us for one subscription.
+/// Returns the callback of one subscription.
 fn callback(public: &Url, token: &str) -> Url {
     let mut url = public.clone();
     url.set_query(None);

@@ -1,6 +1,6 @@
-//! What hubs sent, from the inbox into the feed: the way of a poll's document, but that nothing is
-//! concluded from what a push does not hold. A push that is not genuine is dropped without a word
-//! to its sender, as the specification asks for.
+//! Records pushes from the inbox, like the document of a poll. Entries that a push does not contain
+//! count as unknown, not as removed. A push with a wrong signature is dropped without a word to its
+//! sender, as the specification asks for.
 
 use std::collections::HashSet;
 
@@ -20,8 +20,8 @@ use crate::worker::contained;
 /// A poll that ends while a push is read makes it stale; then it is read again.
 const TRIES_MAX: usize = 5;
 
-/// Records what waits, of each feed in the order in which it came. What cannot be recorded is tried
-/// again at the next look, and holds up no other feed.
+/// Records the waiting pushes, for each feed in the order of arrival. A push that cannot be recorded
+/// is retried at the next look. It delays its own feed only.
 pub async fn all(context: &Context) -> Result<(), StoreError> {
     let (mut after, mut held_up) = (0, HashSet::new());
     while let Some(parcel) = context.store.next_push(after)? {
@@ -62,13 +62,13 @@ async fn one(context: &Context, parcel: InboxPush) -> Result<(), StoreError> {
     let Some(feed) = parcel.feed else { return store.drop_push(parcel.id).await };
     let signature = parcel.signature.as_deref();
     if !signature.is_some_and(|said| keys::is_signed(&parcel.secret, said, &parcel.body)) {
-        tracing::info!(topic, "a push that its hub did not sign was ignored");
+        tracing::info!(topic, "ignored a push without a valid signature of its hub");
         return store.drop_push(parcel.id).await;
     }
     let document = match parse(context, &parcel).await {
         Ok(document) => document,
         Err(why) => {
-            tracing::info!(topic, why, "a push that is no feed; the feed is polled instead");
+            tracing::info!(topic, why, "a push is not a feed document; the feed is polled instead");
             store.drop_push(parcel.id).await?;
             return look_soon(context, &store.poll_input(feed)?);
         }
@@ -126,8 +126,7 @@ async fn record(
     rest(context, input.id, next_at)
 }
 
-/// A push that says only that there is something: the feed is polled, no sooner than its policy's
-/// shortest interval allows.
+/// Schedules a poll soon, but not before the shortest interval of the feed's policy.
 fn look_soon(context: &Context, input: &PollInput) -> Result<(), StoreError> {
     let now = context.clock.now();
     let soonest =

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use api::plural;
 use dispatch::command::{Applied, Command, CommandResult, QueriesCommand, QueriesResult};
-use engine::command::standing::{CheckError, Checked, check, located};
+use engine::command::standing::{CheckError, CheckedQueryFile, check, located};
 use query::{Access, Effect};
 use serde_json::json;
 use store::{OpenMode, QueryRow, Store, StoreError};
@@ -79,7 +79,7 @@ fn text(file: &Path) -> Result<String, CliError> {
 }
 
 /// Holds a file against what is stored. Faults go to standard error as they are, one a line.
-fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, CliError> {
+fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile, CliError> {
     let store = match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
         Err(StoreError::Missing { .. }) => None,
@@ -130,7 +130,7 @@ fn say_applied(granted: &QueriesResult, as_json: bool) -> Result<(), CliError> {
     Ok(())
 }
 
-fn say_checked(checked: &Checked, as_json: bool) -> Result<(), CliError> {
+fn say_checked(checked: &CheckedQueryFile, as_json: bool) -> Result<(), CliError> {
     let count = |is: fn(&Effect) -> bool| checked.effects.iter().filter(|e| is(e)).count();
     let created = count(|e| matches!(e, Effect::Created(_)));
     let replaced = count(|e| matches!(e, Effect::Replaced(_)));

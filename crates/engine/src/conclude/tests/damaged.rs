@@ -4,7 +4,7 @@ use store::PollContent;
 
 use super::*;
 
-/// What the parser makes of a text, compared with the window of `input`.
+/// Parses a text and compares it with the window of `input`.
 fn read(input: &PollInput, text: &str) -> Reading {
     let document = parse::document(text.as_bytes(), None, None, &parse::Limits::default());
     let document = document.expect("a feed");
