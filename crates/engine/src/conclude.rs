@@ -77,8 +77,8 @@ pub struct Concluded {
     pub record: PollRecord,
     pub finished: Finished,
     pub answer: PollAnswer,
-    /// Set if the next poll is decided while this one is recorded. Until then the record, the answer
-    /// and `finished` name the time of this poll.
+    /// Set if the next poll is decided while this one is recorded. Until then the record, the
+    /// answer and `finished` name the time of this poll.
     pub later: Option<Box<PendingDecision>>,
 }
 

@@ -1,6 +1,6 @@
 //! Errands: requests that are not polls. The caller chooses the request and its class. This module
-//! waits for a turn at the domain of each hop, follows redirects and reports the end of each request
-//! to the plan. It does not interpret answers and does not retry.
+//! waits for a turn at the domain of each hop, follows redirects and reports the end of each
+//! request to the plan. It does not interpret answers and does not retry.
 
 mod alone;
 mod follow;

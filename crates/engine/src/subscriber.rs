@@ -1,6 +1,6 @@
 //! A WebSub subscriber. [`ask`] subscribes to feeds at the hubs that they name. [`take`] records
-//! pushes like the documents of polls. A feed whose pushes end goes back to its policy. The trust in
-//! pushes is decided in `conclude::pushed`.
+//! pushes like the documents of polls. A feed whose pushes end goes back to its policy. The trust
+//! in pushes is decided in `conclude::pushed`.
 
 mod ask;
 mod take;

@@ -22,8 +22,8 @@ const ADDRESS_BYTES_MAX: usize = 8192;
 /// After so many failures at a remembered redirect's target, the subscribed URL is tried again.
 const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
 
-/// Turns a 410 from the target of a remembered redirect into a failure. The publisher may have moved
-/// the feed again, and the subscribed URL leads there.
+/// Turns a 410 from the target of a remembered redirect into a failure. The publisher may have
+/// moved the feed again, and the subscribed URL leads there.
 pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
     match (&input.location.effective_url, reading) {
         (Some(moved_to), Reading::Gone) if *moved_to != input.location.url => {

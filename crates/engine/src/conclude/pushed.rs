@@ -1,6 +1,6 @@
 //! Compares pushes with polls: when pushes are trusted, what a push changes, and when the poll that
-//! checks pushes is due. Pure. Policies learn from polls only. A poll includes the entries of pushes
-//! since the last one, so a policy sees the same as without pushes.
+//! checks pushes is due. Pure. Policies learn from polls only. A poll includes the entries of
+//! pushes since the last one, so a policy sees the same as without pushes.
 
 use feed::{Cause, DocumentDates, Item, KeyedItem, Observed, Time, repair};
 use store::{InboxPush, NextPoll, PollInput, PushRecord, PushRow, PushTrust, PushTrustChange};

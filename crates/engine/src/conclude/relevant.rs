@@ -46,7 +46,8 @@ impl PendingDecision {
     ) -> PendingDecision {
         let observation = &evidence.observation;
         PendingDecision {
-            // A share is for rates of all entries; here the policy learns the rate of relevant ones.
+            // A share is for rates of all entries; here the policy learns the rate of relevant
+            // ones.
             input: PollInput { share: None, ..input.clone() },
             settings: settings.clone(),
             budget: budget.copied(),

@@ -1,5 +1,5 @@
-//! Requests to hubs: to push a feed, to renew the lease, to stop. Each request waits for its turn at
-//! its domain, as polls do. The wait grows with each refusal of a hub.
+//! Requests to hubs: to push a feed, to renew the lease, to stop. Each request waits for its turn
+//! at its domain, as polls do. The wait grows with each refusal of a hub.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -52,7 +52,7 @@ pub async fn round(context: &Arc<Context>) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::error!(%error, "what a hub said could not be kept"),
             Err(error) => {
-                tracing::error!(%error, "internal error during a request to a hub; please report it")
+                tracing::error!(%error, "internal error in a request to a hub; please report it")
             }
         }
     }

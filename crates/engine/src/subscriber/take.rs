@@ -20,8 +20,8 @@ use crate::worker::contained;
 /// A poll that ends while a push is read makes it stale; then it is read again.
 const TRIES_MAX: usize = 5;
 
-/// Records the waiting pushes, for each feed in the order of arrival. A push that cannot be recorded
-/// is retried at the next look. It delays its own feed only.
+/// Records the waiting pushes, for each feed in the order of arrival. A push that cannot be
+/// recorded is retried at the next look. It delays its own feed only.
 pub async fn all(context: &Context) -> Result<(), StoreError> {
     let (mut after, mut held_up) = (0, HashSet::new());
     while let Some(parcel) = context.store.next_push(after)? {
