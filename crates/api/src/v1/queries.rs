@@ -249,17 +249,11 @@ async fn check(
 }
 
 fn statement_effect(checked: &StatementCheck, effect: &Effect) -> StatementDone {
-    let (number, what) = match effect {
-        Effect::Created(number) => (number, "created"),
-        Effect::Replaced(number) => (number, "replaced"),
-        Effect::Dropped(number) => (number, "dropped"),
-        Effect::Nothing(number) => (number, "unchanged"),
-    };
-    let name = match &checked.statements[*number] {
+    let name = match &checked.statements[effect.statement()] {
         Statement::Create(create) => create.name.text.clone(),
         Statement::Drop(drop) => drop.name.text.clone(),
     };
-    StatementDone { name, what: what.to_owned() }
+    StatementDone { name, what: effect.word().to_owned() }
 }
 
 impl From<query::Fault> for StatementFault {

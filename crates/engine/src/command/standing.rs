@@ -99,13 +99,7 @@ fn apply(
     let mut queries = Vec::new();
     let mut changes = Vec::new();
     for effect in &checked.effects {
-        let (number, what) = match effect {
-            Effect::Created(number) => (number, "created"),
-            Effect::Replaced(number) => (number, "replaced"),
-            Effect::Dropped(number) => (number, "dropped"),
-            Effect::Nothing(number) => (number, "unchanged"),
-        };
-        let name = match &checked.statements[*number] {
+        let name = match &checked.statements[effect.statement()] {
             Statement::Create(create) => {
                 engine.settings.delivery.check(create).map_err(CommandError::Query)?;
                 changes.push(QueryChange::Put(new_query(create)?));
@@ -116,7 +110,7 @@ fn apply(
                 &drop.name.text
             }
         };
-        queries.push(Applied { name: name.clone(), what: what.to_owned() });
+        queries.push(Applied { name: name.clone(), what: effect.word().to_owned() });
     }
     let now = engine.clock.now();
     let changed = engine.store.change_queries(changes, past, now)?;

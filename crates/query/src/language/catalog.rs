@@ -25,6 +25,26 @@ pub enum Effect {
     Nothing(usize),
 }
 
+impl Effect {
+    /// Returns the index of the statement in the file.
+    pub fn statement(&self) -> usize {
+        match self {
+            Effect::Created(at) | Effect::Replaced(at) => *at,
+            Effect::Dropped(at) | Effect::Nothing(at) => *at,
+        }
+    }
+
+    /// Returns the word for the effect in answers of commands and of the API.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Effect::Created(_) => "created",
+            Effect::Replaced(_) => "replaced",
+            Effect::Dropped(_) => "dropped",
+            Effect::Nothing(_) => "unchanged",
+        }
+    }
+}
+
 impl Catalog {
     pub fn new() -> Catalog {
         Catalog::default()
