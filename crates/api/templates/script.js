@@ -1,18 +1,19 @@
-// What a page can do better with a script: keys, opening in place, marks without reloading, live
-// previews. Every act is a form or a link that works without it; nothing is loaded from elsewhere.
+// Improves the pages: keys, entries that open in place, marks without reloading, live previews.
+// Every action is also a form or a link that works without this script. It loads nothing from other
+// sites.
 "use strict";
 
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// --- Marks: the buttons of a list, sent behind the reader's back.
+// --- Marks: sends the buttons of a list without reloading.
 
 const mark = async (button) => {
   const form = button.form;
   const body = new URLSearchParams(new FormData(form));
   body.append(button.name, button.value);
   body.append("part", "1");
-  // Whoever is sent elsewhere, to log in, has made no mark.
+  // A redirect to the login page means that the mark was not made.
   const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
   if (answer.status !== 204) throw new Error(`the mark was not made: ${answer.status}`);
 };
@@ -38,7 +39,7 @@ const pressed = async (button) => {
   try {
     await mark(button);
   } catch {
-    // The page knows better what is wrong: a session that ended, a server that is gone.
+    // Send the form instead. The next page says what is wrong, such as an expired session.
     button.form.requestSubmit(button);
     return;
   }
@@ -59,7 +60,7 @@ document.addEventListener("click", (event) => {
   pressed(button);
 });
 
-// --- The list: where one is, and what is open.
+// --- The list: the current entry and the open entries.
 
 const items = () => all("#lines > li");
 let here = null;
@@ -71,7 +72,7 @@ const goTo = (item) => {
   here.classList.add("here");
   one("h2 a", here).focus({ preventScroll: true });
   const top = one("h2", here).getBoundingClientRect().top;
-  // What is in view stays where it is: nobody likes a page that jumps.
+  // Do not scroll if the entry is in view already.
   if (top < 0 || top > innerHeight - 80) {
     here.scrollIntoView({ block: one(".article", here) ? "start" : "nearest" });
   }
@@ -80,7 +81,7 @@ const goTo = (item) => {
 const step = (by) => {
   const list = items();
   if (!list.length) {
-    // An entry on a page of its own: the next one is a page too.
+    // On the page of a single entry, go to the page of the next one.
     one(by > 0 ? ".single a[rel=next]" : ".single a[rel=prev]")?.click();
     return;
   }
@@ -117,7 +118,7 @@ const toggle = async (item, toTop = false) => {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("#lines h2 a");
-  // With a modifier, somebody wants a window of its own.
+  // With a modifier key the browser opens a new tab or window.
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const item = link.closest("li");
@@ -168,8 +169,8 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-// --- New entries: the server says how many came since the list was shown. What is being read stays
-// where it is; a hidden tab does not keep a connection open.
+// --- New entries: the server sends the number of entries since the list was shown. The list does not
+// move while somebody reads. A hidden tab keeps no connection open.
 
 const stream = one("#stream");
 let news = null;
@@ -180,7 +181,7 @@ const tell = (event) => {
   if (unread) unread.textContent = said.unread;
   if (!said.new) return;
   const href = stream.dataset.list ? `/?${stream.dataset.list}` : "/";
-  // An empty list has nothing to disturb.
+  // An empty list can be reloaded at once.
   if (!items().length && !one("#fresh a")) location.replace(href);
   const link = document.createElement("a");
   link.href = href;
@@ -201,7 +202,7 @@ document.addEventListener("visibilitychange", watch);
 addEventListener("pagehide", () => news?.close());
 watch();
 
-// --- The time zone of the browser: the server writes the times, so it is told once.
+// --- The time zone of the browser: a cookie, because the server writes the times.
 
 const zone = document.documentElement.dataset.zone;
 const local = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
@@ -213,7 +214,7 @@ if (zone && zone !== local && /^[\w+/-]+$/.test(local) && !hasCookie()) {
   if (hasCookie()) location.reload();
 }
 
-// --- Parts of a page that follow what is typed: the preview of a query.
+// --- The preview of a query, updated while a person types.
 
 for (const form of all("form[data-preview]")) {
   const shown = one(form.dataset.preview);
@@ -233,7 +234,7 @@ for (const form of all("form[data-preview]")) {
   });
 }
 
-// --- The slider between more polls and less delay: one row of the table for each stop.
+// --- The slider between more polls and less delay: each position is one row of the table.
 
 for (const slider of all("input[data-rows]")) {
   const rows = all(`${slider.dataset.rows} tbody tr`);
@@ -253,7 +254,7 @@ for (const slider of all("input[data-rows]")) {
   show();
 }
 
-// The feeds of a tag come when its fold is opened. Without this the link in it leads to them.
+// --- Loads the feeds of a tag when it is opened. Without the script a link leads to them.
 document.addEventListener("toggle", async (event) => {
   const link = event.target.open && event.target.querySelector("a[data-fold]");
   if (!link) return;

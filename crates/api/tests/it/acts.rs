@@ -1,4 +1,4 @@
-//! What the forms of the page ask of the engine, told by the commands that arrive.
+//! The forms of the page, tested by the commands that they send to the engine.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,14 +26,14 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A page behind which somebody notes every command and answers it so.
+    /// Builds a page whose commands are recorded and answered by `answer`.
     pub fn new(engine: Box<Engine>) -> Desk {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         Desk { _folder: Some(folder), ..Desk::over(store, engine) }
     }
 
-    /// The same over a store that somebody else has.
+    /// Builds the same page over an existing store.
     pub fn over(store: Store, engine: Box<Engine>) -> Desk {
         let commands = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&commands);
@@ -48,7 +48,7 @@ impl Desk {
         Desk { commands, ..Desk::served(store, router(context)) }
     }
 
-    /// A page that somebody else made; its commands are not noted.
+    /// Wraps an existing page, whose commands are not recorded.
     pub fn served(store: Store, router: Router) -> Desk {
         Desk { store, router, commands: Arc::default(), _folder: None }
     }
@@ -214,7 +214,7 @@ async fn settings_are_durations_and_empty_ones_are_taken_back() {
         assert!(answer.text.contains(wrong.1), "{}", answer.text);
     }
     assert!(desk.commands().is_empty());
-    // A weight of its own becomes the ordinary one; without one, that of a tag still holds.
+    // An own weight becomes 1. A feed without one keeps the weight of its tag.
     let heavy = store::SettingsChange { weight: Some(Some(3.0)), ..Default::default() };
     desk.store.set_feed(FeedId(1), &heavy).unwrap();
     desk.post(&path, &[("weight", "")]).await;

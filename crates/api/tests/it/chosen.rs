@@ -1,5 +1,5 @@
-//! How somebody likes to read: order with its cursors, size, time zone; and the undo of "mark all
-//! read". All by forms, without scripts.
+//! The reader's choices (order with its cursors, text size, time zone) and the undo of "mark all
+//! read", by forms and without scripts.
 
 use axum::http::StatusCode;
 use feed::EntryId;
@@ -19,7 +19,7 @@ fn shelf_of(n: u64) -> (Fixture, Vec<String>) {
     (shelf, titles)
 }
 
-/// The titles of all pages in the order in which they stand there.
+/// Returns the titles on all pages of a list, in their order.
 async fn listed(shelf: &Fixture, start: &str, titles: &[String]) -> Vec<String> {
     let (mut seen, mut path) = (Vec::new(), start.to_owned());
     loop {
@@ -94,12 +94,12 @@ async fn times_and_days_follow_the_zone_and_size_is_kept() {
         "the account's goes first"
     );
     post(&shelf, "/choices", &[("zone", "Nowhere/Else")]).await;
-    assert!(text(&shelf, "/feeds").await.contains("14 Nov, 22:15"), "nonsense is no choice");
+    assert!(text(&shelf, "/feeds").await.contains("14 Nov, 22:15"), "nonsense is not a choice");
     post(&shelf, "/choices", &[("size", "large")]).await;
     assert!(text(&shelf, "/").await.contains("data-size=\"large\""));
 }
 
-/// What an open list is told at once.
+/// Returns the first event for an open list.
 async fn first(shelf: &Fixture, path: &str) -> serde_json::Value {
     let events = events(shelf, path, None, 1).await;
     let data = events[0].lines().find_map(|line| line.strip_prefix("data: ")).unwrap();

@@ -1,4 +1,4 @@
-//! The pages: what they say, what they escape, what they refuse.
+//! The pages: their texts, their escaping and their refusals.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The other places of the navigation: queries, budget, lab, health, account.
+//! The other pages of the navigation: queries, budget, lab, health, account.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ async fn the_budget_is_set_and_lifted_by_one_command() {
     let fields = [("budget", "100/1h"), ("strategy", "two-steps"), ("model", "")];
     desk.post("/budget", &fields).await;
     desk.post("/budget", &[("budget", "100/1h"), ("off", "1")]).await;
-    // Whoever leaves the strategy as it is may still say what it expects by.
+    // A person can choose a model and keep the default strategy.
     desk.post("/budget", &[("budget", "9/1h"), ("strategy", ""), ("model", "periodic")]).await;
     desk.post("/budget", &[("budget", "9/1h"), ("strategy", ""), ("model", "")]).await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Reading on the page: lists, marks, stars, and what a form must carry.
+//! Reading on the page: lists, marks, stars, and the key of forms.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};

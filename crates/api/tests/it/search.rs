@@ -1,4 +1,4 @@
-//! Searching as people type it, over a real index: the words, the operators, and what changes.
+//! Search over a real index: words, operators, and updates of the index.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use store::{EntryFilter, NewEntry, NewFeed, PollRecord, SearchWords, Store};
 
 use crate::fixture::{Fixture, T0};
 
-/// What the engine does behind the polls.
+/// Indexes all entries, as the engine does after polls.
 pub async fn index_all(store: &Store) {
     loop {
         let rows = store.unindexed(100).unwrap();
@@ -220,7 +220,7 @@ async fn what_is_edited_is_found_by_its_new_words_and_what_is_removed_not_at_all
     same("glacier", &found(&shelf, "glacier").await, &[]);
 }
 
-/// Numbers in a fixed order that looks like none.
+/// Returns pseudo-random numbers in a fixed order.
 struct Chance(u64);
 
 impl Chance {

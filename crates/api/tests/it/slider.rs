@@ -1,5 +1,5 @@
-//! The slider between more polls and less delay, in a real browser. A history of days cannot be
-//! lived through in a test, so the outcome of a replay is laid into the store.
+//! The slider between more polls and less delay, in a real browser. A test cannot wait for days of
+//! history, so it writes the result of a replay into the store.
 
 #[path = "../../../tidings/tests/it/browser/chromium.rs"]
 #[expect(dead_code, reason = "the program's own tests use the rest")]
@@ -45,7 +45,7 @@ async fn moving_the_slider_says_what_it_costs_and_fills_the_form() {
         browser.sees("200 polls per day: average delay 10 min, nothing missed");
         browser.wait("document.querySelector('input[name=budget]').value === '200/1d'");
         browser.wait("document.querySelector('#steps tr.here').dataset.rule === '200/1d'");
-        // Without scripts the table says it all.
+        // Without scripts the table shows all values.
         browser.scripts(false);
         browser.open("/budget");
         browser.wait("document.querySelector('#step').closest('[hidden]')");

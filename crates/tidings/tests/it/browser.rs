@@ -1,8 +1,9 @@
-//! The page in a real browser, with scripts and without: every place and every act that people
-//! reach, no serious fault of accessibility, nothing loaded from elsewhere, nothing of a feed run.
+//! The page in a real browser, with scripts and without. The tests cover every page and every
+//! action. Pages have no serious accessibility fault, load nothing from other sites, and run nothing
+//! from a feed.
 //!
-//! What somebody can do, and which test does it. A `b` before a test says that it makes the same
-//! clicks twice, with scripts and without. A test below holds this list to the tests there are.
+//! This table lists every action with its test. A `b` before a test means that it makes the same
+//! clicks twice, with scripts and without. A test below checks that the named tests exist.
 //!
 //! | place | act | with scripts | without |
 //! |---|---|---|---|
@@ -60,7 +61,7 @@ struct Stage {
     browser: Browser,
 }
 
-/// Plays the same twice: with scripts, and on a fresh stage without.
+/// Runs the same steps twice: with scripts, and on a fresh stage without.
 fn with_scripts_and_without(set: impl Fn() -> Stage, play: impl Fn(&mut Stage)) {
     let _alone = alone();
     for scripts in [true, false] {
@@ -82,14 +83,14 @@ fn stage() -> Stage {
     let page = Response::new(200).with("content-type", "text/html").body(links);
     publisher.set_answer("/site", page);
     let instance = Instance::new();
-    // Gaps would only be waited for.
+    // The test does not need the gaps between requests.
     let daemon = instance.daemon(&["--allow-private", "--domain-gap", "0s"]).ready();
     let browser = Browser::start(daemon.listen);
     Stage { publisher, instance, daemon, browser }
 }
 
 impl Stage {
-    /// The same with a feed of four entries in it.
+    /// Returns a stage with a feed of four entries.
     fn with_feed() -> Stage {
         let stage = stage();
         let url = stage.publisher.url("/a.xml");
@@ -118,7 +119,7 @@ impl Stage {
     }
 }
 
-/// What the program said is worth reading where a test failed.
+/// Prints the log of the program if the test failed.
 impl Drop for Stage {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -127,7 +128,7 @@ impl Drop for Stage {
     }
 }
 
-/// How a script finds an entry's line by its title.
+/// Returns the script expression that finds the line of an entry by its title.
 fn line(title: &str) -> String {
     let title = serde_json::json!(title);
     format!(

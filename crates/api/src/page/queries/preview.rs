@@ -12,7 +12,7 @@ use query::{Fault, Trial};
 use store::{EntryFilter, EntryRow, FeedRow, Store, StoreError};
 
 use super::editor::QueryEditor;
-use super::source::{self, CheckedStatements, FaultMessage, SourcePiece};
+use super::source::{self, FaultMessage, PreviewStatements, SourcePiece};
 use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, WriteForm};
@@ -90,7 +90,7 @@ pub async fn preview(State(context): State<ServerContext>, sent: WriteForm) -> R
 }
 
 fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> {
-    let CheckedStatements { creates, existing } = match source::check(store, text)? {
+    let PreviewStatements { creates, existing } = match source::check(store, text)? {
         Ok(checked) => checked,
         Err(faults) => return Ok(Preview::faulty(text, &faults)),
     };

@@ -21,7 +21,7 @@ pub struct FaultMessage {
 }
 
 /// Statements that fit the stored queries.
-pub struct CheckedStatements {
+pub struct PreviewStatements {
     pub creates: Vec<Create>,
     /// The stored queries.
     pub existing: Vec<Create>,
@@ -31,7 +31,7 @@ pub struct CheckedStatements {
 pub fn check(
     store: &Store,
     text: &str,
-) -> Result<Result<CheckedStatements, Vec<Fault>>, StoreError> {
+) -> Result<Result<PreviewStatements, Vec<Fault>>, StoreError> {
     let statements = match query::parse(text) {
         Ok(statements) => statements,
         Err(faults) => return Ok(Err(faults)),
@@ -50,7 +50,7 @@ pub fn check(
         Statement::Create(create) => Some(*create),
         Statement::Drop(_) => None,
     });
-    Ok(Ok(CheckedStatements { creates: creates.collect(), existing }))
+    Ok(Ok(PreviewStatements { creates: creates.collect(), existing }))
 }
 
 pub fn fault_messages(faults: &[Fault]) -> Vec<FaultMessage> {

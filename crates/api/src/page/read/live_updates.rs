@@ -1,5 +1,5 @@
-//! Live updates of an open list, as server-sent events for the script: the number of new entries
-//! since the list was shown, and the number of all unread entries.
+//! Live updates of an open list, as server-sent events for the script. An event has the number of
+//! new entries since the list was shown, and the number of all unread entries.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A real browser, driven by Chromium's DevTools protocol over two pipes: no port, no extra crate.
-//! It clicks where a person would click and types what a person would type.
+//! A real browser, driven by Chromium's DevTools protocol over two pipes. It needs no port and no
+//! extra crate. It clicks and types like a person.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -13,13 +13,13 @@ use tempfile::TempDir;
 
 /// Far above what a loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Between two looks at a page.
+/// The pause between two checks of a page.
 const PAUSE: Duration = Duration::from_millis(30);
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
     --disable-background-networking --disable-component-update --disable-sync \
     --disable-dev-shm-usage --hide-scrollbars --remote-debugging-pipe";
 
-/// One window.
+/// A browser with one window.
 pub struct Browser {
     child: Child,
     to: ChildStdin,
@@ -27,19 +27,19 @@ pub struct Browser {
     number: u64,
     session: Option<String>,
     site: SocketAddr,
-    /// What went wrong in the page: exceptions, and what its policy forbade.
+    /// Exceptions of the page, and violations of its content security policy.
     faults: Vec<String>,
-    /// Every address that was asked for.
+    /// Every address that the page requested.
     asked: Vec<String>,
     loads: VecDeque<()>,
     _home: TempDir,
 }
 
 impl Browser {
-    /// A fresh browser that looks at this site only.
+    /// Starts a browser for this site only.
     pub fn start(site: SocketAddr) -> Browser {
         let home = tempfile::tempdir().unwrap();
-        // The protocol is spoken on the descriptors 3 and 4; a shell puts our pipes there.
+        // The protocol uses the descriptors 3 and 4. A shell connects our pipes to them.
         let line = format!(
             "exec chromium {FLAGS} --user-data-dir='{}' about:blank 3<&0 4>&1 0</dev/null \
              1>/dev/null 2>/dev/null",
@@ -84,7 +84,7 @@ impl Browser {
         browser
     }
 
-    /// Asks the browser something and waits for the answer.
+    /// Calls a method of the protocol and waits for the answer.
     pub fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
         let params: Value = params.into();
         self.number += 1;
@@ -104,7 +104,7 @@ impl Browser {
         }
     }
 
-    /// The next message; what it tells of the page is noted.
+    /// Returns the next message and records faults and requests of the page.
     fn next(&mut self, what: &str) -> Value {
         let message = match self.from.recv_timeout(PATIENCE) {
             Ok(message) => message,
@@ -118,9 +118,9 @@ impl Browser {
             Some("Page.loadEventFired") => self.loads.push_back(()),
             Some("Runtime.exceptionThrown") => self.faults.push(params.to_string()),
             Some("Runtime.bindingCalled") => self.faults.push(format!("called: {params}")),
-            // It would stand in the way of everything that follows.
+            // A dialog would block all following steps.
             Some("Page.javascriptDialogOpening") => panic!("the page opened a dialog: {params}"),
-            // What the server refuses is an answer, not a fault of the page.
+            // A refusal by the server is not a fault of the page.
             Some("Log.entryAdded")
                 if params["entry"]["source"] != "network"
                     && params["entry"]["level"] == "error" =>
@@ -151,7 +151,7 @@ impl Browser {
         }
     }
 
-    /// What an expression comes to in the page.
+    /// Evaluates an expression in the page.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> Value {
         let params = json!({
@@ -163,7 +163,7 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression holds; a page that is just being left does not answer yet.
+    /// Waits until an expression is true. A page that is being unloaded gives no answer yet.
     #[track_caller]
     pub fn wait(&mut self, expression: &str) {
         let mut tries = PATIENCE.as_millis() / PAUSE.as_millis();
@@ -181,7 +181,7 @@ impl Browser {
         }
     }
 
-    /// Waits until a text is on the page, and the page is whole: its script listens.
+    /// Waits until the page is loaded, with its script, and shows a text.
     #[track_caller]
     pub fn sees(&mut self, text: &str) {
         let text = json!(text);
@@ -211,7 +211,7 @@ impl Browser {
         }
     }
 
-    /// Clicks what leads to another page, and waits until that is there.
+    /// Clicks a link or a button, and waits until the next page is loaded.
     #[track_caller]
     pub fn follow(&mut self, selector: &str) {
         self.wait("document.readyState === 'complete'");
@@ -247,12 +247,12 @@ impl Browser {
         }
     }
 
-    /// Types into whatever has the focus.
+    /// Types into the element with the focus.
     pub fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Writes into a field, in place of what was there.
+    /// Replaces the text of a field.
     #[track_caller]
     pub fn fill(&mut self, selector: &str, text: &str) {
         self.click(selector);
@@ -271,13 +271,13 @@ impl Browser {
         self.call("DOM.setFileInputFiles", json!({"files": [file], "nodeId": node}));
     }
 
-    /// Whether pages may run scripts from now on.
+    /// Allows or forbids scripts from now on.
     pub fn scripts(&mut self, on: bool) {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
     }
 
-    /// Lays a function of this name into every page that is opened from now on. A page that calls
-    /// it is not clean.
+    /// Adds a function of this name to every page that is opened from now on. A call of it counts
+    /// as a fault.
     pub fn trap(&mut self, name: &str) {
         let binding = format!("{name}_was_called");
         self.call("Runtime.addBinding", json!({"name": binding}));
@@ -285,7 +285,7 @@ impl Browser {
         self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": source}));
     }
 
-    /// What went wrong since the last call; it is forgotten by this.
+    /// Returns and clears the faults since the last call.
     pub fn take_faults(&mut self) -> Vec<String> {
         std::mem::take(&mut self.faults)
     }
@@ -297,19 +297,19 @@ impl Browser {
         );
     }
 
-    /// What the system likes better: `light` or `dark`.
+    /// Sets the theme of the system: `light` or `dark`.
     pub fn light(&mut self, light: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": light});
         self.call("Emulation.setEmulatedMedia", json!({"features": [feature]}));
     }
 
-    /// The window as a picture (PNG, in base64).
+    /// Returns the window as a PNG in base64.
     pub fn picture(&mut self) -> String {
         let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
         shot["data"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Fails if a page threw, was forbidden something, or asked anybody but its own site.
+    /// Fails if a page had a fault or requested another site.
     #[track_caller]
     pub fn was_clean(&self) {
         assert_eq!(self.faults, Vec::<String>::new());
@@ -323,7 +323,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The shell became chromium; its children end with it.
+        // `exec` replaced the shell by Chromium, whose children end with it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

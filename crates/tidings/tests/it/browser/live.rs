@@ -1,5 +1,5 @@
-//! Reading as people like it: new entries appear by themselves, the original opens in a new tab,
-//! "mark all read" can be undone, and direction, time zone, order and size are the reader's.
+//! Comfort while reading: new entries appear without a reload, the original opens in a new tab, and
+//! "mark all read" can be undone. The reader chooses time zone, order and text size.
 
 use serde_json::json;
 
@@ -38,12 +38,12 @@ fn new_entries_appear_by_themselves_and_the_count_follows() {
     browser.wait("document.querySelector('#fresh a')?.textContent === '2 new entries'");
     browser.wait("document.querySelector('#unread').textContent === '6'");
     browser.wait(&format!("window.here_since && {LINES} === 4"));
-    // What is read elsewhere is counted too.
+    // Marks from elsewhere change the count too.
     browser.click("#lines > li:first-child .mark");
     browser.wait("document.querySelector('#unread').textContent === '5'");
     browser.press("n");
     browser.wait(&format!("!window.here_since && {LINES} === 5"));
-    // An empty list fills by itself.
+    // An empty list shows new entries without a click.
     browser.follow("#all");
     browser.sees("All read");
     stage.publisher.set("/a.xml", rss_of("a", 0..7));
@@ -159,7 +159,7 @@ fn times_are_in_the_zone_of_the_browser_or_of_the_account() {
     let browser = &mut stage.browser;
     browser.call("Emulation.setTimezoneOverride", json!({"timezoneId": "Asia/Tokyo"}));
     browser.open("/?feed=1");
-    // The script tells the zone once, and the page is written again.
+    // The script sends the zone once, and the page reloads.
     browser.wait("document.documentElement.dataset.zone === 'Asia/Tokyo'");
     browser.sees("Asia/Tokyo");
     browser.wait("document.querySelector('.day').textContent === 'Monday, 1 January 2024'");
@@ -186,7 +186,7 @@ fn order_and_size_are_choices_that_stay() {
         browser.wait(&first(3));
         browser.follow("button[name=order]");
         browser.wait(&first(0));
-        // "Down to here" is what stands above, whatever the order is.
+        // "Down to here" means the entries above, in either order.
         browser.open("/?tag=news");
         browser.wait(&first(0));
         browser.click("#lines > li:nth-child(2) .above");

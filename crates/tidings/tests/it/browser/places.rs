@@ -10,8 +10,8 @@ use crate::publisher::Publisher;
 use crate::receiver::{Mood, Receiver};
 use crate::wire;
 
-/// A match is laid aside after twelve tries and more than two hours; the demonstration's clock
-/// makes seconds of them.
+/// A delivery is given up after twelve tries and more than two hours. The fast clock of the
+/// demonstration turns these into seconds.
 #[test]
 fn dead_letters_are_shown_with_their_reason_and_tried_again() {
     let _alone = alone();
@@ -36,7 +36,7 @@ fn dead_letters_are_shown_with_their_reason_and_tried_again() {
     browser.wait(&format!("{dead}.querySelector('td a').innerText.includes(' ')"));
     browser.wait(&format!("{dead}.querySelector('td.n').innerText === '12'"));
     browser.follow("form[action$='/replay'] button");
-    // It is not well yet: the letter stays, with one more try.
+    // The receiver still fails: the dead letter stays, with one more try.
     again_until(browser, &format!("{dead}.querySelector('td.n').innerText === '13'"));
     is_well.store(true, Ordering::SeqCst);
     browser.scripts(false);
@@ -50,7 +50,7 @@ fn dead_letters_are_shown_with_their_reason_and_tried_again() {
     assert!(!receiver.titles().is_empty());
 }
 
-/// Looks at the same page until something holds there.
+/// Reloads a page until a condition is true.
 fn again_until(browser: &mut Browser, expression: &str) {
     crate::program::eventually(expression, || {
         let path = browser.eval("location.pathname");
@@ -72,7 +72,7 @@ fn the_budget_is_set_and_lifted_and_the_other_places_answer() {
         browser.follow("button[name=off]");
         browser.sees("No budget: each feed is polled");
         browser.follow("form[action='/what-if'] button");
-        // The page looks again by itself until the replay ended.
+        // The page reloads itself until the replay ends.
         browser.sees("the history is shorter than a day");
         browser.open("/health");
         browser.sees("All feeds work");
@@ -145,7 +145,7 @@ fn somebody_logs_in_makes_a_token_changes_the_password_and_logs_out() {
         browser.fill("input[name=old]", "correct horse");
         browser.fill("input[name=new]", "battery staple");
         browser.follow("form[action='/account/password'] button");
-        // Every session ended with the old password; the light that was chosen stays.
+        // The new password ended every session. The chosen theme stays.
         browser.wait("location.pathname === '/login'");
         browser.wait("document.documentElement.dataset.light === 'dark'");
         log_in(browser, "correct horse");

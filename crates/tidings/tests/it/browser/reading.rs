@@ -1,5 +1,5 @@
-//! Reading: of everything, a tag, a feed, a query and a search, down to the whole entry. The same
-//! clicks with scripts, which open it in place, and without.
+//! Reading all entries, a tag, a feed, a query and a search, down to the full entry. The clicks are
+//! the same with scripts, which open the entry in place, and without.
 
 use super::{Stage, with_scripts_and_without};
 
@@ -29,7 +29,7 @@ fn every_scope_is_read_down_to_the_whole_entry() {
         browser.follow("nav.scopes a[href='/?query=Twos']");
         browser.sees("Item 2 of c");
         browser.wait(&lines(1));
-        // The index of words follows the polls by a mark of its own.
+        // The search index is updated after the polls.
         browser.open("/health");
         while browser.eval("document.body.innerText.includes('0 entries behind')") != true {
             browser.open("/health");

@@ -10,7 +10,7 @@ fn a_new_user_reads_the_first_entry_on_the_keyboard_alone() {
     let (url, browser) = (stage.publisher.url("/a.xml"), &mut stage.browser);
     browser.open("/");
     browser.sees("Nothing to read yet");
-    // The field has the focus: one types, and that is all.
+    // The field has the focus already.
     browser.wait("document.activeElement.name === 'url'");
     browser.type_text(&url);
     browser.press("Enter");
@@ -59,7 +59,7 @@ fn every_key_does_what_the_help_says() {
     browser.press("Escape");
     browser.wait("document.activeElement.type !== 'search'");
     browser.wait("window.here_since");
-    // What was marked is marked for the server too.
+    // The server has the marks too.
     browser.open("/?show=starred");
     browser.wait("document.querySelectorAll('#lines > li').length === 1");
     browser.open("/");
@@ -118,7 +118,7 @@ fn a_search_finds_by_words_and_says_what_it_does_not_understand() {
     let _alone = alone();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
-    // The index follows the polls by its own cursor.
+    // The search index is updated after the polls.
     browser.open("/health");
     while browser.eval("document.body.innerText.includes('0 entries behind')") != true {
         browser.open("/health");
@@ -158,7 +158,7 @@ fn a_mark_of_somebody_who_was_logged_out_is_not_shown_as_made() {
     let mut stage = Stage::with_feed();
     stage.browser.open("/");
     stage.browser.wait("document.querySelectorAll('#lines > li').length === 4");
-    // With the first account the open page is nobody's any more.
+    // With the first account, the open page has no login any more.
     stage.account("anna", "correct horse");
     stage.browser.click("#lines > li:first-child button.star");
     stage.browser.wait("location.pathname === '/login'");

@@ -1,6 +1,6 @@
-//! Feeds whose every field carries what the cheat sheets try, read in a real browser wherever they
-//! show. Nothing of theirs may run, be forbidden by the policy (then it was markup already) or ask
-//! anybody.
+//! Feeds with an XSS payload in every field, opened in a real browser on every page that shows them.
+//! No payload may run or send a request. A policy violation counts as a fault too, because then the
+//! payload had become markup.
 
 #[path = "../../../../api/tests/it/html/attacks/payloads.rs"]
 mod payloads;
@@ -16,7 +16,7 @@ use crate::program::{alone, path_text};
 use crate::wire::Response;
 use payloads::PAYLOADS;
 
-/// What stands in the document and could act, though nothing has made it act yet.
+/// Finds markup in the document that could act, even if it has not acted yet.
 const DANGERS: &str = "[...document.querySelectorAll('*')].flatMap(e => [\
     ...(e.matches('iframe,object,embed,base,style,math,applet,frame,meta[http-equiv]') \
         ? [e.outerHTML] : []),\
@@ -31,7 +31,7 @@ const DANGERS: &str = "[...document.querySelectorAll('*')].flatMap(e => [\
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9\
     awAAAABJRU5ErkJggg==";
 
-/// As RSS; XML has no room for most control characters.
+/// Returns the payload as RSS. XML does not allow most control characters.
 fn rss(payload: &str) -> String {
     let text: String = payload.chars().filter(|c| *c == '\t' || !c.is_control()).collect();
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
@@ -48,7 +48,7 @@ fn rss(payload: &str) -> String {
     )
 }
 
-/// As JSON, which carries every character.
+/// Returns the payload as JSON Feed, which allows every character.
 fn json_feed(payload: &str) -> String {
     let content = format!("<p>red {payload}</p>");
     json!({
@@ -66,7 +66,7 @@ fn json_feed(payload: &str) -> String {
     .to_string()
 }
 
-/// One feed for each payload, in either form.
+/// Publishes one feed for each payload in both formats.
 fn poisoned() -> Stage {
     let stage = stage();
     let mut urls = Vec::new();
@@ -117,7 +117,7 @@ fn nothing_that_a_feed_says_runs_in_a_browser() {
         harmless(browser, path);
     }
     for form in ["atom", "rss", "json"] {
-        // Browsers show these as the text they are.
+        // Browsers show these files as text.
         browser.open(&format!("/feeds/Red.{form}"));
         browser.wait("document.body.innerText.includes('pwn')");
         browser.wait("!document.querySelector('script, img, iframe')");
@@ -131,7 +131,7 @@ fn nothing_that_a_feed_says_runs_in_a_browser() {
 
 #[track_caller]
 fn harmless(browser: &mut Browser, at: &str) {
-    // Whatever loads late has loaded, and whatever runs late has run.
+    // Late loads and late scripts have finished by now.
     browser.wait("document.readyState === 'complete'");
     browser.eval("new Promise(done => requestAnimationFrame(() => setTimeout(done)))");
     let found = browser.eval(DANGERS);
@@ -139,7 +139,7 @@ fn harmless(browser: &mut Browser, at: &str) {
     assert_eq!(browser.take_faults(), Vec::<String>::new(), "{at}");
 }
 
-/// The script puts entries into the list: another way into the document.
+/// The script inserts entries into the list, which is another way into the document.
 fn open_in_place(browser: &mut Browser, n: usize) {
     browser.open("/?show=all");
     for n in 1..=n {
@@ -150,7 +150,7 @@ fn open_in_place(browser: &mut Browser, n: usize) {
     harmless(browser, "entries opened in place");
 }
 
-/// So does the preview of a query.
+/// The preview of a query inserts entries too.
 fn preview(browser: &mut Browser) {
     browser.open("/queries/new");
     browser.fill("#text", "CREATE FEED R AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"red\"");
@@ -162,7 +162,7 @@ fn preview(browser: &mut Browser) {
     harmless(browser, "a preview of what is wrong");
 }
 
-/// Lists and pages that name feeds are written by others too.
+/// Subscription lists and pages with feed links are foreign text too.
 fn hostile_lists(stage: &mut Stage) {
     let links: String = PAYLOADS
         .map(|p| p.replace('&', "&amp;").replace('"', "&quot;"))
@@ -186,7 +186,7 @@ fn hostile_lists(stage: &mut Stage) {
     harmless(browser, "a page that names feeds");
 }
 
-/// What was looked for is found where it is there.
+/// The search for active markup finds it where it exists.
 fn the_trap_works(browser: &mut Browser) {
     browser.open("/queries/new");
     browser.eval("document.querySelector('#preview').innerHTML = '<img src=x onerror=pwn()>'");

@@ -1,5 +1,5 @@
-//! Feeds and one of them: added by any address, brought along and taken away as a list, told in
-//! words, changed. The same clicks with scripts and without.
+//! The pages of feeds and of one feed: adding, import, export, problems in words, and changes. The
+//! clicks are the same with scripts and without.
 
 use super::{Stage, stage, with_scripts_and_without};
 use crate::documents::{opml, rss_of};
@@ -22,7 +22,7 @@ fn a_page_that_names_several_feeds_offers_a_choice() {
         let feeds = stage.instance.feeds();
         assert_eq!(feeds.len(), 1, "one was ticked");
         assert_eq!(feeds[0]["tags"], serde_json::json!(["chosen"]));
-        // What is no address at all is said at once.
+        // Text that is not an address is refused at once.
         let browser = &mut stage.browser;
         browser.open("/feeds");
         browser.fill("form[action='/feeds'] input[name=url]", "no such place");
@@ -112,7 +112,7 @@ fn a_feed_tells_what_it_does_and_what_polling_it_costs() {
         let url = stage.publisher.url("/r.xml");
         stage.publisher.set("/r.xml", rss_of("r", 0..30));
         stage.instance.run(&["feed", "add", &url]).ok();
-        // Nothing new; then nothing of the window before is left.
+        // First nothing is new; then no entry of the last window is left.
         stage.instance.poll("1");
         stage.publisher.set("/r.xml", rss_of("r", 40..70));
         stage.instance.poll("1");

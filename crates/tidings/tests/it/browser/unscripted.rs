@@ -1,4 +1,4 @@
-//! Without scripts: by links and forms alone what a script does in place.
+//! Without scripts: links and forms do everything that the script does in place.
 
 use super::{Stage, stage};
 use crate::program::alone;

@@ -1,5 +1,5 @@
-//! How every page looks to people and to those who listen to it: no serious fault by axe-core, no
-//! sideways scrolling on a small phone, in both lights. With `PICTURES=DIR` the pages are kept.
+//! Accessibility and layout of every page in both themes: no serious fault by axe-core, and no
+//! sideways scrolling on a small phone. With `PICTURES=DIR` the test saves screenshots.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::Stage;
 use crate::program::alone;
 
-/// Deque's checker, which knows the rules of WCAG. See its licence beside it.
+/// Deque's checker for the WCAG rules. Its licence is in the same folder.
 const AXE: &str = include_str!("../../data/axe/axe.min.js");
 
 const PLACES: [(&str, &str); 12] = [
@@ -25,7 +25,7 @@ const PLACES: [(&str, &str); 12] = [
     ("account", "/account"),
 ];
 
-/// A small phone, a tablet upright, a desk.
+/// A small phone, an upright tablet, a desktop.
 const WIDTHS: [(u32, u32); 3] = [(360, 780), (768, 1000), (1280, 900)];
 
 #[test]
@@ -55,7 +55,7 @@ fn every_page_fits_and_has_no_serious_fault() {
     browser.was_clean();
 }
 
-/// Serious and critical faults, with what they are about.
+/// Returns serious and critical faults, with the elements that have them.
 const RUN: &str = "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations\
     .filter(v => ['serious', 'critical'].includes(v.impact))\
     .map(v => v.id + ': ' + v.nodes.map(n => n.html + ' ' + n.failureSummary).join(' | ')))";
