@@ -1,6 +1,6 @@
-//! Carries out the commands of people: add, poll, set, remove, import. The same code runs inside
-//! the daemon, for a request that another process left in the store, and inside a command that
-//! holds the lock of the data folder.
+//! Carries out the commands of people: add, poll, set, remove, import. The same code runs in
+//! two places. The daemon runs it for a request that another process left in the store. A command
+//! that holds the lock of the data folder runs it itself.
 
 mod adding;
 mod every;

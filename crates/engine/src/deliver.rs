@@ -1,6 +1,6 @@
 //! Delivers the matches of queries. Each receiver has a cursor over its query's outbox, and one
-//! attempt at a time. [`cursor`], which is pure, decides the next step after an attempt; this
-//! module makes the attempt and stores the step. The outbox is the queue: nothing waits in memory.
+//! attempt at a time. The pure module `cursor` decides the step after an attempt. This module makes
+//! the attempt and stores the step. The outbox is the queue: nothing waits in memory.
 
 mod cursor;
 mod digest;

@@ -1,6 +1,6 @@
-//! Thousands of lives of a delivery, each from its seed: matches come, the receiver hangs, fails,
-//! takes without our hearing of it, and the program is killed at any moment. Whatever happens,
-//! nothing is forgotten and the order holds.
+//! Simulates thousands of deliveries, each from its seed. Matches come; the receiver hangs, fails,
+//! or takes a match without an answer; the program is killed at any moment. No match may be lost,
+//! and the order must hold.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use feed::Time;
 
 use super::{ATTEMPTS_MAX, Attempt, Cursor, Step, after};
 
-/// What survives a kill: what was committed.
+/// The committed state, which survives a kill.
 #[derive(Clone)]
 struct Stored {
     positions: Vec<i64>,
@@ -112,7 +112,7 @@ impl Life {
         assert!(self.stored.cursor.position >= before, "a cursor never goes back");
     }
 
-    /// Whatever was in memory is gone; there is nothing but what was stored.
+    /// Kills the program: only the stored state remains.
     fn kill(&mut self) {
         self.n_kills += 1;
     }

@@ -1,5 +1,5 @@
-//! The turns of pictures. A person waits for them and a page has many, so they stand beside the
-//! lines of polls: no gap, but few at once. They neither wait for polls nor delay them.
+//! The turns of pictures. A person waits for them and a page has many, so they have a queue of
+//! their own: no gap, but few at once. They neither wait for polls nor delay them.
 
 use std::collections::{HashMap, VecDeque};
 

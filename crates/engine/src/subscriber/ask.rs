@@ -50,9 +50,9 @@ pub async fn round(context: &Arc<Context>) {
     while let Some(ended) = under_way.join_next().await {
         match ended {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::error!(%error, "what a hub said could not be kept"),
+            Ok(Err(error)) => tracing::error!(%error, "cannot store the answer of a hub"),
             Err(error) => {
-                tracing::error!(%error, "internal error in a request to a hub; please report it")
+                tracing::error!(%error, "internal error in a request to a hub; please report it");
             }
         }
     }
