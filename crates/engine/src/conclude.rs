@@ -140,20 +140,8 @@ pub fn conclude(
     let later = waits.then(|| Box::new(PendingDecision::new(input, &evidence, settings, budget)));
     let decided = (!waits).then(|| next::decide(input, &evidence, settings, budget));
 
-    let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
+    let mut record = begin_record(input, &observation, trip);
     let failures = decided.as_ref().map_or(0, |decided| decided.decision.failures);
-    record.exchange = ExchangeRecord {
-        status: trip.facts.status,
-        bytes: trip.bytes,
-        elapsed: trip.elapsed,
-        paces: paces(trip),
-    };
-    record.observed = ObservedWindow {
-        len: observation.window.len() as u32,
-        overlap: observation.overlap as u32,
-        suspected_miss: observation.suspected_miss,
-    };
-    record.cause = Some(cause(input, trip));
     record.trust = push;
     record.location = keep::follow_redirects(input, trip, outcome, failures);
     let mut answer = answer(input, &observation, trip);
@@ -172,6 +160,25 @@ pub fn conclude(
         record.decision.learned.take_if(|learned| *learned == input.learned);
     }
     Concluded { record, finished, answer, later }
+}
+
+/// Begins the record with the facts of the exchange; the reading and the decision fill in the rest.
+fn begin_record(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollRecord {
+    let outcome = observation.outcome;
+    let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
+    record.exchange = ExchangeRecord {
+        status: trip.facts.status,
+        bytes: trip.bytes,
+        elapsed: trip.elapsed,
+        paces: paces(trip),
+    };
+    record.observed = ObservedWindow {
+        len: observation.window.len() as u32,
+        overlap: observation.overlap as u32,
+        suspected_miss: observation.suspected_miss,
+    };
+    record.cause = Some(cause(input, trip));
+    record
 }
 
 /// Begins the answer to the caller; the reading fills in the rest.

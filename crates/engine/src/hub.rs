@@ -154,7 +154,7 @@ fn lane(due: DueSubscriber<'_>) -> (i64, String) {
 }
 
 /// Runs the renderer on a blocking thread.
-async fn beside<T: Send + 'static>(
+async fn blocking<T: Send + 'static>(
     ask: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     // Joining fails only where the runtime ends, and the store with it.

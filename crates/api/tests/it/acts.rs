@@ -238,7 +238,7 @@ async fn a_list_is_taken_as_a_file_and_as_text() {
         Ok(CommandResult::Imported {
             added: 1,
             known: 2,
-            refused: vec!["`x:y` is no feed".to_owned()],
+            refused: vec!["`x:y` is not a feed".to_owned()],
         })
     };
     let desk = Desk::new(Box::new(imported));
@@ -252,7 +252,7 @@ async fn a_list_is_taken_as_a_file_and_as_text() {
     );
     let answer = desk.send("/import", "multipart/form-data; boundary=b", file).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
-    assert!(answer.text.contains("1 feed added") && answer.text.contains("`x:y` is no feed"));
+    assert!(answer.text.contains("1 feed added") && answer.text.contains("`x:y` is not a feed"));
     let by_file = desk.commands();
     assert!(by_file[0].contains("https://a.org/f"), "{by_file:?}");
     desk.post("/import", &[("file", list)]).await;

@@ -8,7 +8,7 @@ use fetch::{Parcel, Posted};
 use store::{HubSubscription, StoreError};
 use url::Url;
 
-use super::{Rendered, Topics, beside};
+use super::{Rendered, Topics, blocking};
 use crate::context::Context;
 use crate::deliver::waited;
 use crate::errand::{self, PlanHandle};
@@ -32,7 +32,7 @@ pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), Sto
     let due = store.hub_subscription(id)?.filter(|row| row.is_due(context.clock.now()));
     let Some(row) = due else { return Ok(()) };
     let (topic, render) = (row.topic.clone(), Arc::clone(&topics.render));
-    let Some(rendered) = beside(move || render(&topic)).await? else {
+    let Some(rendered) = blocking(move || render(&topic)).await? else {
         // The query is gone, or is not published any more.
         return store.remove_hub_subscriber(id).await;
     };

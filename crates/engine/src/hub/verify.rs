@@ -10,7 +10,7 @@ use fetch::{FailureKind, Fetched};
 use store::{HubSubscription, StoreError, SubscriberRequestKind};
 use url::Url;
 
-use super::{Resting, Topics, beside};
+use super::{Resting, Topics, blocking};
 use crate::context::Context;
 use crate::errand::{self, PlanHandle};
 use crate::keys;
@@ -101,7 +101,7 @@ async fn is_still_open(
         return Ok(true);
     }
     let (topic, is_open) = (row.topic.clone(), Arc::clone(&topics.is_open));
-    beside(move || is_open(&topic)).await
+    blocking(move || is_open(&topic)).await
 }
 
 fn question(mut url: Url, topic: &str, wish: &SubscriberRequestKind, challenge: &str) -> Url {

@@ -1,6 +1,6 @@
 //! The page in a real browser, with scripts and without. The tests cover every page and every
-//! action. Pages have no serious accessibility fault, load nothing from other sites, and run nothing
-//! from a feed.
+//! action. Pages have no serious accessibility fault, load nothing from other sites, and run
+//! nothing from a feed.
 //!
 //! This table lists every action with its test. A `b` before a test means that it makes the same
 //! clicks twice, with scripts and without. A test below checks that the named tests exist.

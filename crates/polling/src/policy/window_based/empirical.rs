@@ -1,9 +1,9 @@
 //! `empirical` — the rule of commafeed (7.3, `FeedRefreshIntervalCalculator`, empirical intervals
 //! on).
 //!
-//! The longest interval max is 4 h, the shortest 5 min. No entry → max. The newest entry 30 days old
-//! or more → max, 14 days → max/2, 7 days → max/4. Otherwise half of the mean gap within 5 min and
-//! max/4; no gap → max. It reads everything from the window.
+//! The longest interval max is 4 h, the shortest 5 min. No entry → max. The newest entry 30 days
+//! old or more → max, 14 days → max/2, 7 days → max/4. Otherwise half of the mean gap within 5 min
+//! and max/4; no gap → max. It reads everything from the window.
 //!
 //! ```
 //! use feed::Time;

@@ -1,6 +1,6 @@
-//! Feeds with an XSS payload in every field, opened in a real browser on every page that shows them.
-//! No payload may run or send a request. A policy violation counts as a fault too, because then the
-//! payload had become markup.
+//! Feeds with an XSS payload in every field, opened in a real browser on every page that shows
+//! them. No payload may run or send a request. A policy violation counts as a fault too, because
+//! then the payload had become markup.
 
 #[path = "../../../../api/tests/it/html/attacks/payloads.rs"]
 mod payloads;
