@@ -1,9 +1,11 @@
 //! `cargo run -p xtask -- tidy` checks the repository, `-- described` holds a running instance
-//! against its description, `-- bench` drives the comparison with other programs. Ships nothing: no
+//! against its description, `-- postgres` runs a command beside a PostgreSQL server, `-- bench` drives
+//! the comparison with other programs. Ships nothing: no
 //! crate of the program imports it.
 
 mod bench;
 mod described;
+mod postgres;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: xtask tidy
        xtask described [--examples N]
+       xtask postgres COMMAND [ARGUMENT …]
        xtask bench [--write] [--feeds N,N] [--idle N] [--only tidings]";
 
 fn main() -> ExitCode {
@@ -18,6 +21,7 @@ fn main() -> ExitCode {
     let done = match args.first().map(String::as_str) {
         Some("tidy") if args.len() == 1 => tidy::command(&root()),
         Some("described") => described::command(&root(), &args[1..]),
+        Some("postgres") => postgres::command(&args[1..]),
         Some("bench") => bench::command(&root(), &args[1..]),
         _ => {
             eprintln!("{USAGE}");

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use feed::FeedId;
-use rusqlite::ErrorCode;
+
+use crate::db::sql::SqlError;
 
 /// An error of the store. Cheap to clone: all polls of a lost group get the same error.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -29,6 +30,10 @@ pub enum StoreError {
     Older { file: Arc<str>, found: i64 },
     #[error("{file} does not exist; add a feed first, or choose the data folder with --data")]
     Missing { file: Arc<str> },
+    #[error("{file} cannot be used: {what}")]
+    Unfit { file: Arc<str>, what: String },
+    #[error("{file} is in use by {holder}; stop it first, or use another database (--database)")]
+    SeatTaken { file: Arc<str>, holder: Arc<str> },
     #[error("{file} is not a Tidings database; choose another data folder")]
     Foreign { file: Arc<str> },
     #[error("{file} has an unexpected schema: {what}; use a copy that `tidings backup` made")]
@@ -56,7 +61,7 @@ pub enum StoreError {
     )]
     Matching,
     #[error("{file}: {kind}")]
-    Database { file: Arc<str>, kind: ErrorKind, source: Arc<rusqlite::Error> },
+    Database { file: Arc<str>, kind: ErrorKind, source: Arc<dyn std::error::Error + Send + Sync> },
 }
 
 /// The kind of a database error, for callers that must decide what to do next.
@@ -66,6 +71,8 @@ pub enum ErrorKind {
     ReadOnly,
     Busy,
     Corrupt,
+    /// The database server does not answer.
+    Unreachable,
     Other,
 }
 
@@ -84,6 +91,9 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Corrupt => {
                 "the file is damaged; move it away and restore a backup, or start with no data"
             }
+            ErrorKind::Unreachable => {
+                "the database server does not answer; polling pauses and resumes by itself"
+            }
             ErrorKind::Other => "the database reported an error; run `tidings doctor`",
         })
     }
@@ -98,8 +108,8 @@ impl StoreError {
         }
     }
 
-    pub(crate) fn database(file: &Arc<str>, source: rusqlite::Error) -> StoreError {
-        let kind = kind_of(&source);
+    pub(crate) fn database(file: &Arc<str>, source: SqlError) -> StoreError {
+        let kind = source.kind();
         StoreError::Database { file: Arc::clone(file), kind, source: Arc::new(source) }
     }
 
@@ -108,45 +118,18 @@ impl StoreError {
     }
 
     pub(crate) fn damaged(file: &Arc<str>, said: String) -> StoreError {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        StoreError::database(file, rusqlite::Error::SqliteFailure(code, Some(said)))
+        StoreError::database(file, SqlError::of_kind(ErrorKind::Corrupt, said))
     }
 
     pub(crate) fn read_only(file: &Arc<str>) -> StoreError {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
-        let source = rusqlite::Error::SqliteFailure(code, Some("opened for reading".to_owned()));
-        StoreError::database(file, source)
+        StoreError::database(file, SqlError::of_kind(ErrorKind::ReadOnly, "opened for reading"))
     }
 }
 
-fn kind_of(error: &rusqlite::Error) -> ErrorKind {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => ErrorKind::DiskFull,
-        // SQLite reports the same if it may read the file but not create its journal.
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
-            ErrorKind::ReadOnly
-        }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
-        _ if is_unreadable_value(error) => ErrorKind::Corrupt,
-        _ => ErrorKind::Other,
-    }
-}
-
-/// Returns whether the error is a stored value that this program never writes.
-fn is_unreadable_value(error: &rusqlite::Error) -> bool {
-    matches!(
-        error,
-        rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::Utf8Error(..)
-    )
-}
-
-/// An error inside the crate: an SQLite error that does not name the file yet, or a [`StoreError`].
+/// An error inside the crate: an error of a statement that does not name the database yet, or a
+/// [`StoreError`].
 pub(crate) enum DbError {
-    Sql(rusqlite::Error),
+    Sql(SqlError),
     Ours(StoreError),
 }
 
@@ -159,14 +142,14 @@ impl DbError {
     }
 }
 
-impl From<rusqlite::Error> for DbError {
-    fn from(error: rusqlite::Error) -> DbError {
+impl From<SqlError> for DbError {
+    fn from(error: SqlError) -> DbError {
         DbError::Sql(error)
     }
 }
 
-impl From<rusqlite::types::FromSqlError> for DbError {
-    fn from(error: rusqlite::types::FromSqlError) -> DbError {
+impl From<rusqlite::Error> for DbError {
+    fn from(error: rusqlite::Error) -> DbError {
         DbError::Sql(error.into())
     }
 }

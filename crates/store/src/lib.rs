@@ -7,6 +7,7 @@
 mod db;
 mod error;
 mod feeds;
+mod location;
 mod matching;
 mod people;
 mod push;
@@ -17,11 +18,14 @@ mod report;
 mod schedule;
 mod search;
 mod store;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use db::backup::{BackupSummary, backup, restore};
 pub use db::integrity::Finding;
 pub use db::lock::{Lock, LockError, lock};
 pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
+pub use db::postgres::{AddressError, PgAddress};
 pub use error::{ErrorKind, StoreError};
 pub use feed::QueryId;
 pub use feeds::address::AddressChange;
@@ -39,6 +43,7 @@ pub use feeds::settings::{Settings, SettingsChange, TagRow};
 pub use feeds::state::{FeedState, StateCounts};
 pub use feeds::tag_feeds::TagFeeds;
 pub use feeds::tag_numbers::NumberedTag;
+pub use location::Location;
 pub use matching::{ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, RelevantShare};
 pub use people::accounts::{
     AccountError, AccountId, AccountRow, Digest, NewToken, TokenRow, TokenScope,

@@ -2,8 +2,8 @@
 //! search uses words folded the same way. Results are candidates: the caller checks whether they
 //! match exactly.
 
+use crate::db::sql::params;
 use feed::{EntryId, Time};
-use rusqlite::params;
 
 use crate::error::DbError;
 use crate::reading::entries::{COLUMNS, entry_row, page};
@@ -101,7 +101,7 @@ impl Store {
     }
 }
 
-fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), DbError> {
+fn put(conn: &crate::db::sql::Connection, entries: &[SearchWords]) -> Result<(), DbError> {
     // An entry that was deleted or edited meanwhile must not get its old words.
     let mut statement = conn.prepare_cached(
         "insert or replace into search (rowid, title, body) \
@@ -123,7 +123,7 @@ fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), DbErr
 
 /// Removes deleted entries from the index.
 pub(crate) fn remove_entries(
-    conn: &rusqlite::Connection,
+    conn: &crate::db::sql::Connection,
     entries: &[EntryId],
 ) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached("delete from search where rowid = $1")?;
@@ -137,7 +137,10 @@ pub(crate) fn remove_entries(
 
 /// Marks an edited entry to be indexed again. An entry that retention has deleted is not marked:
 /// its mark would stay, and many such marks would block all others.
-pub(crate) fn note_change(conn: &rusqlite::Connection, entry: EntryId) -> Result<(), DbError> {
+pub(crate) fn note_change(
+    conn: &crate::db::sql::Connection,
+    entry: EntryId,
+) -> Result<(), DbError> {
     let sql = "insert into search_stale (entry) select e.id from entries e, search_progress p \
                where e.id = $1 and p.indexed_to >= e.id on conflict do nothing";
     conn.prepare_cached(sql)?.execute([entry.0])?;

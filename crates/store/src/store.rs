@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
+use crate::db::sql::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::db::FILE_NAME;
@@ -16,12 +16,13 @@ use crate::db::entry_feeds::EntryFeeds;
 use crate::db::file_identity::FileIdentity;
 use crate::db::metrics::StoreCounters;
 use crate::db::migrations;
-use crate::db::readers::ReaderPool;
+use crate::db::postgres::{PgAddress, connect, seat};
+use crate::db::readers::{ReaderPool, ReaderSource};
 use crate::db::writer;
 use crate::db::writer::{AppliedJob, WriteJob, WriteObserver, WriterContext};
 use crate::error::{DbError, shown};
 use crate::matching::MatcherSlot;
-use crate::{StoreError, StoreMetrics};
+use crate::{Location, StoreError, StoreMetrics};
 
 /// Polls that wait for their commit at the same time. Each keeps its entries in memory until then.
 /// Beyond this limit the caller waits, which also slows down fetching.
@@ -43,6 +44,7 @@ pub enum OpenMode {
 pub struct Store(Arc<StoreInner>);
 
 struct StoreInner {
+    location: Location,
     path: PathBuf,
     file: Arc<str>,
     readers: ReaderPool,
@@ -61,33 +63,73 @@ struct WriterThread {
 }
 
 impl Store {
-    /// Opens the store in a data folder.
-    pub fn open(folder: &Path, mode: OpenMode) -> Result<Store, StoreError> {
+    /// Opens the store of a data folder or of a database.
+    pub fn open(location: impl Into<Location>, mode: OpenMode) -> Result<Store, StoreError> {
+        let location = location.into();
+        match &location {
+            Location::Folder(folder) => Store::open_folder(folder, &location, mode),
+            Location::Postgres(address) => Store::open_postgres(address, &location, mode),
+        }
+    }
+
+    fn open_folder(
+        folder: &Path,
+        location: &Location,
+        mode: OpenMode,
+    ) -> Result<Store, StoreError> {
         let path = folder.join(FILE_NAME);
-        let file = shown(&path);
-        let matcher = Arc::new(MatcherSlot::default());
-        let counters = Arc::new(StoreCounters::new());
+        let file = location.shown();
         if mode != OpenMode::ReadWrite && !path.exists() {
             return Err(StoreError::Missing { file });
         }
         let conn = (mode != OpenMode::ReadOnly).then(|| open_writer(folder, &path, &file, mode));
         let conn = conn.transpose()?;
-        let identity = match &conn {
+        let identity = Arc::new(match &conn {
             Some(_) => FileIdentity::of(&path),
             None => FileIdentity::of_database(&path),
-        };
-        let identity = Arc::new(identity);
+        });
+        let first = open_reader(&path, &file)?;
+        let source = ReaderSource::File(path.clone());
+        let readers = ReaderPool::new(source, first, Some(Arc::clone(&identity)));
+        Store::assemble(location, path, conn, readers, identity)
+    }
+
+    fn open_postgres(
+        address: &PgAddress,
+        location: &Location,
+        mode: OpenMode,
+    ) -> Result<Store, StoreError> {
+        let file = location.shown();
+        let conn = (mode != OpenMode::ReadOnly).then(|| seat::open(address, &file, mode));
+        let conn = conn.transpose()?;
+        let say = |e| StoreError::database(&file, e);
+        let first = connect::reading(address).map_err(say)?;
+        migrations::require_current(&first, &file).map_err(|fault| fault.at(&file))?;
+        let readers = ReaderPool::new(ReaderSource::Postgres(address.clone()), first, None);
+        let identity = Arc::new(FileIdentity::none());
+        Store::assemble(location, PathBuf::new(), conn, readers, identity)
+    }
+
+    fn assemble(
+        location: &Location,
+        path: PathBuf,
+        conn: Option<Connection>,
+        readers: ReaderPool,
+        identity: Arc<FileIdentity>,
+    ) -> Result<Store, StoreError> {
+        let file = location.shown();
+        let matcher = Arc::new(MatcherSlot::default());
+        let counters = Arc::new(StoreCounters::new());
         let writer = conn.map(|conn| {
             let (file, counters) = (file.clone(), Arc::clone(&counters));
             let observer: Arc<dyn WriteObserver> = matcher.clone();
             let identity = Arc::clone(&identity);
-            start_writer(conn, folder, WriterContext { file, observer, counters, identity })
+            start_writer(conn, &path, WriterContext { file, observer, counters, identity })
         });
         let writer = writer.transpose()?;
-        let first = open_reader(&path, &file)?;
-        let readers = ReaderPool::new(&path, first, Some(Arc::clone(&identity)));
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
         Ok(Store(Arc::new(StoreInner {
+            location: location.clone(),
             path,
             file,
             readers,
@@ -100,7 +142,12 @@ impl Store {
         })))
     }
 
-    /// The database file.
+    /// The place of the store.
+    pub fn location(&self) -> &Location {
+        &self.0.location
+    }
+
+    /// The database file; empty for PostgreSQL.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -205,21 +252,19 @@ impl Store {
     }
 }
 
-/// A read transaction: all its statements see the same commit. Unlike a transaction of rusqlite, it
-/// uses cached statements for begin and commit.
+/// A read transaction: all its statements see the same commit.
 struct ReadTransaction<'a>(&'a Connection);
 
 impl ReadTransaction<'_> {
-    fn begin(conn: &Connection) -> rusqlite::Result<ReadTransaction<'_>> {
-        conn.prepare_cached("begin")?.execute([])?;
+    fn begin(conn: &Connection) -> crate::db::sql::Result<ReadTransaction<'_>> {
+        conn.begin_reading()?;
         Ok(ReadTransaction(conn))
     }
 }
 
 impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
-        // A failure loses nothing, because the transaction only read. The next `begin` reports it.
-        let _ = self.0.prepare_cached("commit").and_then(|mut end| end.execute([]));
+        self.0.end_reading();
     }
 }
 

@@ -29,7 +29,8 @@ impl Desk {
     /// Builds a page whose commands are recorded and answered by `answer`.
     pub fn new(engine: Box<Engine>) -> Desk {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+        let store =
+            Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
         Desk { _folder: Some(folder), ..Desk::over(store, engine) }
     }
 
@@ -325,7 +326,7 @@ async fn from_what_was_not_done_one_comes_back_to_the_page_it_was_on() {
 #[tokio::test]
 async fn what_was_begun_is_done_though_whoever_asked_has_left() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     let (begun, go_on) =
         (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     let ended = Arc::new(tokio::sync::Notify::new());

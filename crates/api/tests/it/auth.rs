@@ -29,7 +29,7 @@ pub struct House {
 
 pub fn house(public_url: Option<&str>) -> House {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     let hashed = hash_password("correct horse").unwrap();
     let anna = store.add_account("anna", &hashed, T0).unwrap().unwrap();
     let later = Arc::new(AtomicU64::new(0));

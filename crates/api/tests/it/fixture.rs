@@ -62,7 +62,8 @@ pub struct Fixture {
 impl Fixture {
     pub fn new(open: bool) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+        let store =
+            Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
         store.install(Box::new(MatchByName::default())).unwrap();
         let now: Arc<dyn Fn() -> Time + Send + Sync> = Arc::new(|| T0 + Duration::from_secs(3600));
         let context = ServerContext::new(store.clone(), now, Arc::new(live), "1").unwrap();

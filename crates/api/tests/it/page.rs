@@ -44,7 +44,7 @@ struct Site {
 
 fn site_with(live: Live) -> Site {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     let live = Arc::new(move || live.clone());
     let context = ServerContext::new(store.clone(), Arc::new(now), live, "9.9.9").unwrap();
     Site { store, router: router(context), _folder: folder }

@@ -66,7 +66,7 @@ pub fn house() -> AppFixture {
 /// A fixture without feeds; an open one has no accounts.
 pub fn empty(accounts: bool) -> AppFixture {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     store.install(Box::new(MatchByName::default())).unwrap();
     let mut anna = AccountId::LOCAL;
     if accounts {

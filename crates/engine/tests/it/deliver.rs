@@ -27,7 +27,8 @@ pub struct House {
 impl House {
     pub async fn new(delivery: DeliverySettings, statement: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+        let store =
+            Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
         let settings = Settings { delivery, local_form: LocalForm::Wire, ..Settings::new() };
         let clock = Clock::manual(START);
         let engine = start(store, &clock, settings.clone());

@@ -33,7 +33,7 @@ fn poll(store: &Store, titles: impl Iterator<Item = String>, n: u64) {
 #[tokio::test]
 async fn words_are_indexed_batch_by_batch_until_none_is_left() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     poll(&store, (0..250).map(|n| format!("Entry {n}")), 0);
     let mut batches = Vec::new();
     loop {

@@ -25,7 +25,7 @@ pub async fn polls(
     let clock = Clock::manual(start);
     let address = publisher::serve(Arc::clone(world), clock.clone()).await;
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     // Each feed has a domain of its own, so that no feed waits for another.
     let host = |number: usize| format!("f{number}.test");
     let feeds: Vec<NewFeed> = (0..world.feeds.len())

@@ -36,7 +36,8 @@ pub struct House {
 impl House {
     pub async fn new(settings: Settings, answer: Answer) -> House {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+        let store =
+            Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -7,9 +7,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
 use tempfile::NamedTempFile;
 
 use crate::db::FILE_NAME;
@@ -18,6 +18,7 @@ use crate::db::file_identity::with_ending;
 use crate::db::integrity;
 use crate::db::migrations;
 use crate::db::schema;
+use crate::db::sql::{Connection, params};
 use crate::error::{DbError, shown};
 use crate::{Lock, StoreError};
 
@@ -126,10 +127,12 @@ enum CopySource {
 fn examine(path: &Path, trust: CopySource) -> Result<BackupSummary, StoreError> {
     let file: Arc<str> = Arc::from("the copy");
     let look = || -> Result<BackupSummary, DbError> {
-        let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let conn = rusqlite::Connection::open_with_flags(path, flags)?;
         // Until the schema is compared, nothing in it may run functions with side effects.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        let conn = Connection::Sqlite(conn);
         let version = migrations::known_version(&conn, &file)?;
         let altered = |what| StoreError::Altered { file: Arc::clone(&file), what };
         if trust == CopySource::Foreign
@@ -168,12 +171,12 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
     from.execute_batch("begin")?;
     from.query_row("select count(*) from meta", [], |_| Ok(()))?;
     let page: u64 =
-        from.pragma_query_value(None, "page_size", |row| crate::db::columns::count(row, 0))?;
-    let mut to = Connection::open(to)?;
+        from.query_row("pragma page_size", [], |row| crate::db::columns::count(row, 0))?;
+    let mut to = rusqlite::Connection::open(to)?;
     // A power cut during the copy loses only the temporary file. The complete copy is synced at the
     // end.
     to.pragma_update(None, "synchronous", "off")?;
-    let copy = Backup::new(&from, &mut to)?;
+    let copy = Backup::new(from.sqlite()?, &mut to)?;
     loop {
         let stepped = copy.step(STEP_PAGES)?;
         let (left, all) = (copy.progress().remaining, copy.progress().pagecount);
@@ -200,24 +203,36 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
 }
 
 fn skip_numbers(path: &Path) -> Result<(), DbError> {
-    let conn = Connection::open(path)?;
+    let conn = rusqlite::Connection::open(path)?;
     // A copy made with other tools may still be in WAL mode.
     conn.pragma_update(None, "journal_mode", "delete")?;
-    skip_table_numbers(&conn, "entries", ENTRIES_SKIP)?;
+    let conn = Connection::Sqlite(conn);
     skip_table_numbers(&conn, "feeds", FEEDS_SKIP)?;
     skip_table_numbers(&conn, "tag_numbers", TAGS_SKIP)?;
-    // For a copy of an older program, the migration adds the gaps.
-    let sql = "select 1 from sqlite_schema where name = 'entry_gaps'";
-    if conn.prepare(sql)?.exists([])? {
-        let sql = "insert into entry_gaps (first, last) select seq - $1 + 1, seq \
-                   from sqlite_sequence where name = 'entries'";
-        conn.execute(sql, [ENTRIES_SKIP])?;
-    }
+    skip_entries(&conn)?;
     let sql = "select 1 from sqlite_schema where name = 'queries'";
-    if conn.prepare(sql)?.exists([])? {
+    if conn.prepare_cached(sql)?.exists([])? {
         skip_positions(&conn)?;
     }
-    conn.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// Moves the next entry number on, and notes the gap. For a copy of an older program, a migration
+/// adds what is missing.
+fn skip_entries(conn: &Connection) -> Result<(), DbError> {
+    let mut exists =
+        conn.prepare_cached("select 1 from sqlite_schema where type = 'table' and name = $1")?;
+    let gap = if exists.exists(["stream"])? {
+        conn.execute("update stream set last_entry = last_entry + $1", [ENTRIES_SKIP])?;
+        "insert into entry_gaps (first, last) select last_entry - $1 + 1, last_entry from stream"
+    } else {
+        skip_table_numbers(conn, "entries", ENTRIES_SKIP)?;
+        "insert into entry_gaps (first, last) select seq - $1 + 1, seq \
+         from sqlite_sequence where name = 'entries'"
+    };
+    if exists.exists(["entry_gaps"])? {
+        conn.execute(gap, [ENTRIES_SKIP])?;
+    }
     Ok(())
 }
 
@@ -243,7 +258,7 @@ fn skip_table_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), DbE
                and exists (select 1 from sqlite_schema where name = $1)";
     conn.execute(sql, [table])?;
     let sql = "update sqlite_sequence set seq = seq + $1 where name = $2";
-    conn.execute(sql, rusqlite::params![by, table])?;
+    conn.execute(sql, params![by, table])?;
     Ok(())
 }
 

@@ -2,20 +2,19 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{Result, Row, SqlError};
 use feed::{Enclosure, FeedUrl, Hints, Outcome, Source, Time, Trouble};
-use rusqlite::Row;
-use rusqlite::types::Type;
 use serde::{Deserialize, Serialize};
 
 pub(crate) fn millis(time: Option<Time>) -> Option<i64> {
     time.map(Time::millis)
 }
 
-pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Time> {
+pub(crate) fn time(row: &Row<'_>, column: usize) -> Result<Time> {
     row.get(column).map(Time::from_millis)
 }
 
-pub(crate) fn time_or_none(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Time>> {
+pub(crate) fn time_or_none(row: &Row<'_>, column: usize) -> Result<Option<Time>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Time::from_millis))
 }
 
@@ -23,7 +22,7 @@ pub(crate) fn duration_ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-pub(crate) fn duration(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Duration>> {
+pub(crate) fn duration(row: &Row<'_>, column: usize) -> Result<Option<Duration>> {
     let ms: Option<i64> = row.get(column)?;
     Ok(ms.map(|ms| Duration::from_millis(ms.max(0).unsigned_abs())))
 }
@@ -33,32 +32,29 @@ pub(crate) fn sql_count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-pub(crate) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn count(row: &Row<'_>, column: usize) -> Result<u64> {
     Ok(row.get::<_, i64>(column)?.max(0).unsigned_abs())
 }
 
-pub(crate) fn url(row: &Row<'_>, column: usize) -> rusqlite::Result<FeedUrl> {
+pub(crate) fn url(row: &Row<'_>, column: usize) -> Result<FeedUrl> {
     FeedUrl::parse(row.get_ref(column)?.as_str()?).map_err(|e| unreadable(column, e))
 }
 
-pub(crate) fn url_or_none(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<FeedUrl>> {
+pub(crate) fn url_or_none(row: &Row<'_>, column: usize) -> Result<Option<FeedUrl>> {
     let Some(text) = row.get_ref(column)?.as_str_or_null()? else { return Ok(None) };
     FeedUrl::parse(text).map(Some).map_err(|e| unreadable(column, e))
 }
 
-pub(crate) fn outcome(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Outcome>> {
+pub(crate) fn outcome(row: &Row<'_>, column: usize) -> Result<Option<Outcome>> {
     Ok(row.get_ref(column)?.as_str_or_null()?.and_then(Outcome::from_word))
 }
 
-pub(crate) fn trouble(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Trouble>> {
+pub(crate) fn trouble(row: &Row<'_>, column: usize) -> Result<Option<Trouble>> {
     Ok(row.get_ref(column)?.as_str_or_null()?.and_then(Trouble::from_code))
 }
 
-fn unreadable(
-    column: usize,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+fn unreadable(column: usize, error: impl std::error::Error) -> SqlError {
+    SqlError::value(format!("column {column}: {error}"))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -104,7 +100,7 @@ pub(crate) fn words_json(words: &[String]) -> Option<String> {
     (!words.is_empty()).then(|| json(&words))
 }
 
-pub(crate) fn words(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn words(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
     from_json(row, column)
 }
 
@@ -120,7 +116,7 @@ pub(crate) fn enclosures_json(enclosures: &[Enclosure]) -> Option<String> {
     (!stored.is_empty()).then(|| json(&stored))
 }
 
-pub(crate) fn enclosures(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<Enclosure>> {
+pub(crate) fn enclosures(row: &Row<'_>, column: usize) -> Result<Vec<Enclosure>> {
     let stored: Vec<StoredEnclosure> = from_json(row, column)?;
     let back =
         |e: StoredEnclosure| Enclosure { url: e.url, mime_type: e.mime_type, length: e.length };
@@ -138,7 +134,7 @@ pub(crate) fn source_json(source: &Source) -> String {
     })
 }
 
-pub(crate) fn source(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Source>> {
+pub(crate) fn source(row: &Row<'_>, column: usize) -> Result<Option<Source>> {
     let stored: Option<StoredSource> = from_json(row, column)?;
     Ok(stored.map(|s| Source {
         id: s.id,
@@ -160,7 +156,7 @@ pub(crate) fn hints_json(hints: &Hints) -> Option<String> {
     (!hints.is_empty()).then(|| json(&stored))
 }
 
-pub(crate) fn hints(row: &Row<'_>, column: usize) -> rusqlite::Result<Hints> {
+pub(crate) fn hints(row: &Row<'_>, column: usize) -> Result<Hints> {
     let stored: StoredHints = from_json(row, column)?;
     let back = |ms: i64| Duration::from_millis(ms.max(0).unsigned_abs());
     Ok(Hints {
@@ -176,10 +172,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn from_json<T: Default + for<'a> Deserialize<'a>>(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<T> {
+fn from_json<T: Default + for<'a> Deserialize<'a>>(row: &Row<'_>, column: usize) -> Result<T> {
     match row.get_ref(column)?.as_str_or_null()? {
         None => Ok(T::default()),
         Some(text) => serde_json::from_str(text).map_err(|e| unreadable(column, e)),

@@ -5,8 +5,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+
+use crate::db::sql::{Connection, Result};
 
 /// Another process locks the database for one group commit at a time. A longer lock means that it
 /// hangs.
@@ -26,22 +28,22 @@ const WRITER_CACHE_KIB: i64 = 8 * 1024;
 const READER_CACHE_KIB: i64 = 1024;
 
 /// More than there are statements, so that no statement is prepared twice.
-const STATEMENTS_MAX: usize = 128;
+const STATEMENTS_MAX: usize = 256;
 
 /// Opens a database for writing and creates it if it is missing.
-pub(crate) fn writing(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn writing(path: &Path) -> Result<Connection> {
     make_private(path);
     open_writing(path, OpenFlags::SQLITE_OPEN_CREATE)
 }
 
 /// Opens a database for writing that another process has created.
-pub(crate) fn sharing(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn sharing(path: &Path) -> Result<Connection> {
     open_writing(path, OpenFlags::empty())
 }
 
-fn open_writing(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
+fn open_writing(path: &Path, more: OpenFlags) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    let conn = Connection::open_with_flags(path, flags)?;
+    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
     set_up(&conn, WRITER_CACHE_KIB)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
     // A commit that was confirmed survives a power cut.
@@ -49,7 +51,7 @@ fn open_writing(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     conn.pragma_update(None, "journal_size_limit", LOG_BYTES_MAX)?;
-    Ok(conn)
+    Ok(Connection::Sqlite(conn))
 }
 
 /// Creates the file before SQLite does, readable by its owner only: feed addresses may contain
@@ -60,14 +62,14 @@ fn make_private(path: &Path) {
     let _ = options.write(true).create(true).truncate(false).mode(0o600).open(path);
 }
 
-pub(crate) fn reading(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn reading(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
+    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
     set_up(&conn, READER_CACHE_KIB)?;
-    Ok(conn)
+    Ok(Connection::Sqlite(conn))
 }
 
-fn set_up(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
+fn set_up(conn: &rusqlite::Connection, cache_kib: i64) -> rusqlite::Result<()> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // Without this setting SQLite may plan a prepared statement again for every bound value, which
@@ -93,7 +95,7 @@ mod tests {
         let sql = "select f.url, t.tag from feeds f join feed_tags t on t.feed = f.id \
                    join tag_settings s on s.tag = t.tag where f.id = $1 order by t.tag";
         for conn in [conn, reading(&path).unwrap()] {
-            let mut statement = conn.prepare(sql).unwrap();
+            let mut statement = conn.sqlite().unwrap().prepare(sql).unwrap();
             for n in 0..10 {
                 assert!(!statement.exists([n]).unwrap());
             }

@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
+use crate::db::sql::Connection;
 use feed::FeedId;
-use rusqlite::Connection;
 
-use crate::db::sequence;
+use crate::db::{dialect, sequence};
 use crate::error::DbError;
 
 /// Entry numbers in one block of memory.
@@ -72,13 +72,13 @@ impl EntryFeeds {
         }
         let mut feeds = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let sql = if feeds.end == 0 {
-            "select id, feed from entries indexed by entries_newest where $1 = 0"
+            dialect::feeds_of_entries(conn)
         } else {
             "select id, feed from entries where id >= $1"
         };
         let mut statement = conn.prepare_cached(sql)?;
-        let mut rows = statement.query([i64::try_from(feeds.end).unwrap_or(i64::MAX)])?;
-        while let Some(row) = rows.next()? {
+        let mut rows = statement.scan([i64::try_from(feeds.end).unwrap_or(i64::MAX)])?;
+        while let Some(row) = &rows.next()? {
             feeds.set(index_of(row.get(0)?), row.get(1)?);
         }
         // Set at the end, because a partly loaded range must be loaded again.

@@ -37,6 +37,11 @@ impl FileIdentity {
         FileIdentity(file_id(path).ok().map(|id| (path.to_owned(), id)).into_iter().collect())
     }
 
+    /// A database without files of its own: nothing can be moved.
+    pub fn none() -> FileIdentity {
+        FileIdentity(Vec::new())
+    }
+
     /// Fails if a name no longer leads to the open file.
     pub fn check(&self) -> Result<(), StoreError> {
         for (path, id) in &self.0 {

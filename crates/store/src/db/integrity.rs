@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use feed::FeedId;
-use rusqlite::Connection;
 
+use crate::db::sql::Connection;
 use crate::db::{migrations, schema};
 use crate::error::DbError;
 
@@ -56,7 +56,7 @@ pub(crate) fn finding(feed: Option<i64>, what: String, remedy: &str) -> Finding 
 
 /// Checks the pages and indexes of the file.
 fn pages(conn: &Connection) -> Result<Vec<Finding>, DbError> {
-    let mut statement = conn.prepare("pragma quick_check(20)")?;
+    let mut statement = conn.prepare_cached("pragma quick_check(20)")?;
     let said = statement.query_map([], |row| row.get::<_, String>(0))?;
     let mut findings = Vec::new();
     for line in said {
@@ -79,7 +79,7 @@ fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, DbError> {
 
 /// Returns the tables with rows that refer to a missing row, each with the referenced table.
 pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String)>, DbError> {
-    let mut statement = conn.prepare("pragma foreign_key_check")?;
+    let mut statement = conn.prepare_cached("pragma foreign_key_check")?;
     let said = statement.query_map([], |row| Ok((row.get(0)?, row.get(2)?)))?;
     Ok(said.take(FINDINGS_MAX).collect::<Result<_, _>>()?)
 }

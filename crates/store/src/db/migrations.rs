@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension};
+use crate::db::sql::{Connection, OptionalExtension};
 
 use crate::StoreError;
+use crate::db::dialect;
 use crate::error::DbError;
 
 type Migration = (&'static str, &'static str);
@@ -25,6 +26,7 @@ const STEPS: &[Migration] = &[
     ("hub limits", include_str!("../../migrations/11_hub_limits.sql")),
     ("provenance", include_str!("../../migrations/12_provenance.sql")),
     ("counts", include_str!("../../migrations/13_counts.sql")),
+    ("stream", include_str!("../../migrations/14_stream.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
@@ -65,24 +67,14 @@ pub(crate) fn current_version() -> i64 {
 
 /// Returns the version that a database claims; `None` if it is empty.
 pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>, DbError> {
-    let tables: i64 =
-        conn.query_row("select count(*) from sqlite_schema where type = 'table'", [], |r| {
-            r.get(0)
-        })?;
-    if tables == 0 {
+    if dialect::n_tables(conn)? == 0 {
         return Ok(None);
     }
     let foreign = || StoreError::Foreign { file: Arc::clone(file) };
     let ours: Option<String> = conn
         .query_row("select value from meta where key = 'version'", [], |r| r.get(0))
         .optional()
-        .or_else(|e| {
-            if e.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) {
-                Ok(None)
-            } else {
-                Err(e)
-            }
-        })?;
+        .or_else(|e| if e.is_missing_table() { Ok(None) } else { Err(e) })?;
     let version = ours.and_then(|v| v.parse().ok()).ok_or_else(foreign)?;
     Ok(Some(version))
 }
@@ -93,9 +85,9 @@ fn take(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), D
     if found == Some(count(steps)) {
         return Ok(());
     }
-    conn.execute_batch("begin immediate")?;
+    conn.begin_writing()?;
     let taken = take_missing(conn, file, steps);
-    conn.execute_batch(if taken.is_ok() { "commit" } else { "rollback" })?;
+    conn.control(if taken.is_ok() { "commit" } else { "rollback" })?;
     taken
 }
 
@@ -104,11 +96,11 @@ fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Resu
     let found = version(conn, file)?;
     refuse_newer(found.unwrap_or(0), steps, file)?;
     if found.is_none() {
-        conn.execute_batch(META)?;
+        conn.execute_batch(&dialect::schema_step(conn, META))?;
     }
     let done = usize::try_from(found.unwrap_or(0)).unwrap_or(0);
     for (name, sql) in &steps[done.min(steps.len())..] {
-        conn.execute_batch(sql)?;
+        conn.execute_batch(&dialect::schema_step(conn, sql))?;
         let key = format!("step {name}");
         conn.execute("insert into meta (key, value) values ($1, 'taken')", [key])?;
     }
@@ -145,7 +137,7 @@ mod tests {
     }
 
     fn open() -> (Connection, Arc<str>) {
-        (Connection::open_in_memory().unwrap(), Arc::from("x.db"))
+        (Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap()), Arc::from("x.db"))
     }
 
     fn say(fault: DbError) -> StoreError {
@@ -192,7 +184,7 @@ mod tests {
     #[test]
     fn every_older_version_becomes_the_present_one() {
         let list = |conn: &Connection, sql: &str| -> Vec<String> {
-            let mut statement = conn.prepare(sql).unwrap();
+            let mut statement = conn.prepare_cached(sql).unwrap();
             let rows = statement.query_map([], |row| row.get(0)).unwrap();
             rows.collect::<Result<_, _>>().unwrap()
         };

@@ -7,15 +7,18 @@
 pub(crate) mod backup;
 pub(crate) mod columns;
 pub(crate) mod connection;
+pub(crate) mod dialect;
 pub(crate) mod entry_feeds;
 pub(crate) mod file_identity;
 pub(crate) mod integrity;
 pub(crate) mod lock;
 pub(crate) mod metrics;
 pub(crate) mod migrations;
+pub(crate) mod postgres;
 pub(crate) mod readers;
 pub(crate) mod schema;
 pub(crate) mod sequence;
+pub(crate) mod sql;
 pub(crate) mod writer;
 
 /// The name of the database file in a data folder.

@@ -1,18 +1,27 @@
 //! A pool of connections for reading. Each sees the last commit and never waits for the writer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use rusqlite::Connection;
-
+use crate::ErrorKind;
 use crate::db::connection;
 use crate::db::file_identity::FileIdentity;
+use crate::db::postgres::{PgAddress, connect};
+use crate::db::sql::{Connection, Result, SqlError};
 
-/// Reads take microseconds. More connections than cores would only use memory.
-const READERS_MAX: usize = 4;
+/// Reads of SQLite take microseconds. More connections than cores would only use memory.
+const FILE_READERS_MAX: usize = 4;
+/// Reads of PostgreSQL wait for the network most of the time.
+const SERVER_READERS_MAX: usize = 8;
+
+/// The database to which further connections are opened.
+pub(crate) enum ReaderSource {
+    File(PathBuf),
+    Postgres(PgAddress),
+}
 
 pub(crate) struct ReaderPool {
-    path: PathBuf,
+    source: ReaderSource,
     pool: Mutex<IdleConnections>,
     returned: Condvar,
     identity: Option<Arc<FileIdentity>>,
@@ -25,22 +34,19 @@ struct IdleConnections {
 
 impl ReaderPool {
     pub(crate) fn new(
-        path: &Path,
+        source: ReaderSource,
         first: Connection,
         identity: Option<Arc<FileIdentity>>,
     ) -> ReaderPool {
         let pool = Mutex::new(IdleConnections { idle: vec![first], n_open: 1 });
-        ReaderPool { path: path.to_owned(), pool, returned: Condvar::new(), identity }
+        ReaderPool { source, pool, returned: Condvar::new(), identity }
     }
 
     /// Lends a connection to `read`; waits if all are in use.
-    pub(crate) fn with<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> T,
-    ) -> Result<T, rusqlite::Error> {
+    pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> T) -> Result<T> {
         let lent = LentConnection { conn: Some(self.take()?), readers: self };
         // `Some` until dropped.
-        lent.conn.as_ref().map(read).ok_or(rusqlite::Error::InvalidQuery)
+        lent.conn.as_ref().map(read).ok_or(SqlError::NoRow)
     }
 
     /// Closes the idle connections. The writer must close last: only a connection that may write
@@ -51,14 +57,18 @@ impl ReaderPool {
         pool.idle.clear();
     }
 
-    fn take(&self) -> Result<Connection, rusqlite::Error> {
+    fn take(&self) -> Result<Connection> {
         let mut pool = self.lock();
         let mut may_open = true;
         loop {
             if let Some(conn) = pool.idle.pop() {
-                return Ok(conn);
+                if !conn.is_lost() {
+                    return Ok(conn);
+                }
+                pool.n_open -= 1;
+                continue;
             }
-            if may_open && pool.n_open < READERS_MAX {
+            if may_open && pool.n_open < self.most() {
                 pool.n_open += 1;
                 drop(pool);
                 let opened = self.open();
@@ -80,11 +90,21 @@ impl ReaderPool {
     }
 
     /// Opens a connection. Never opens a file that replaced the open one: it contains other rows.
-    fn open(&self) -> Result<Connection, rusqlite::Error> {
-        let conn = connection::reading(&self.path)?;
+    fn open(&self) -> Result<Connection> {
+        let conn = match &self.source {
+            ReaderSource::File(path) => connection::reading(path)?,
+            ReaderSource::Postgres(address) => return connect::reading(address),
+        };
         match self.identity.as_ref().map(|identity| identity.check()) {
-            Some(Err(_)) => Err(rusqlite::Error::InvalidPath(self.path.clone())),
+            Some(Err(error)) => Err(SqlError::of_kind(ErrorKind::Other, error.to_string())),
             _ => Ok(conn),
+        }
+    }
+
+    fn most(&self) -> usize {
+        match self.source {
+            ReaderSource::File(_) => FILE_READERS_MAX,
+            ReaderSource::Postgres(_) => SERVER_READERS_MAX,
         }
     }
 
@@ -119,7 +139,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         drop(connection::writing(&path).unwrap());
-        let readers = ReaderPool::new(&path, connection::reading(&path).unwrap(), None);
+        let readers = ReaderPool::new(
+            ReaderSource::File(path.clone()),
+            connection::reading(&path).unwrap(),
+            None,
+        );
         std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
         let ask = |conn: &Connection| conn.query_row("select 1", [], |row| row.get::<_, i64>(0));
         std::thread::scope(|scope| {

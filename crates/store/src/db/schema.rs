@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
-
 use crate::db::migrations;
+use crate::db::sql::Connection;
 use crate::error::DbError;
 
 /// Type and name of each object, and the SQL that made it.
@@ -16,7 +15,7 @@ type SchemaObjects = BTreeMap<(String, String), String>;
 /// Returns the differences from the schema of this version, in words.
 pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>, DbError> {
     let found = objects(conn)?;
-    let reference = Connection::open_in_memory()?;
+    let reference = Connection::Sqlite(rusqlite::Connection::open_in_memory()?);
     migrations::make(&reference, version)?;
     let expected = objects(&reference)?;
     let mut differences = Vec::new();
@@ -35,10 +34,11 @@ pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>
 }
 
 fn objects(conn: &Connection) -> Result<SchemaObjects, DbError> {
-    let mut statement = conn.prepare("select type, name, tbl_name, sql from sqlite_schema")?;
+    let mut statement =
+        conn.prepare_cached("select type, name, tbl_name, sql from sqlite_schema")?;
     let mut rows = statement.query([])?;
     let mut objects = SchemaObjects::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
         let (table, sql): (String, Option<String>) = (row.get(2)?, row.get(3)?);
         // An operator's `analyze` creates statistics tables, which only SQLite reads.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
+use crate::db::sql::Connection;
 
 use crate::StoreError;
 use crate::db::file_identity::FileIdentity;
@@ -79,7 +79,7 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
     let WriterContext { file, observer, counters, identity } = context;
     let begun = moment();
     let say = |source| StoreError::database(file, source);
-    let ready = identity.check().and_then(|()| execute(conn, "begin immediate").map_err(say));
+    let ready = identity.check().and_then(|()| conn.begin_writing().map_err(say));
     if let Err(error) = ready {
         counters.lost(&error);
         for job in group.drain(..) {
@@ -105,7 +105,7 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
     if !conn.is_autocommit() {
         let failed_alone = alone && applied.iter().any(|one| one.error.is_some());
         let ended = if failed_alone {
-            execute(conn, "rollback").map_err(say)
+            conn.control("rollback").map_err(say)
         } else {
             commit(conn, context)
         };
@@ -114,7 +114,7 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
             if !conn.is_autocommit() {
                 // After a failed commit only a rollback is possible. If that fails too, the next
                 // `begin` reports it.
-                let _ = execute(conn, "rollback");
+                let _ = conn.control("rollback");
             }
         }
     }
@@ -134,7 +134,7 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
 /// the changes are then lost.
 fn commit(conn: &Connection, context: &WriterContext) -> Result<(), StoreError> {
     context.identity.check()?;
-    execute(conn, "commit").map_err(|source| StoreError::database(&context.file, source))?;
+    conn.control("commit").map_err(|source| StoreError::database(&context.file, source))?;
     context.identity.check()
 }
 
@@ -148,25 +148,21 @@ fn apply(conn: &Connection, job: WriteJob, alone: bool, file: &Arc<str>) -> Appl
     if alone {
         return (job.apply)(Ok(conn));
     }
-    if let Err(error) = execute(conn, "savepoint job") {
+    if let Err(error) = conn.control("savepoint job") {
         return (job.apply)(Err(StoreError::database(file, error)));
     }
     let mut applied = (job.apply)(Ok(conn));
     if conn.is_autocommit() {
         return applied;
     }
-    let undone = if applied.error.is_some() { execute(conn, "rollback to job") } else { Ok(()) };
-    if let Err(error) = undone.and_then(|()| execute(conn, "release job")) {
+    let undone = if applied.error.is_some() { conn.control("rollback to job") } else { Ok(()) };
+    if let Err(error) = undone.and_then(|()| conn.control("release job")) {
         // The savepoint cannot be released, so the group must not be committed with half a job in
         // it.
-        let _ = execute(conn, "rollback");
+        let _ = conn.control("rollback");
         applied.error = Some(StoreError::database(file, error));
     }
     applied
-}
-
-fn execute(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
-    conn.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
 #[cfg(test)]
@@ -212,6 +208,7 @@ mod tests {
     fn leave_room(store: &Store, pages: i64) {
         store
             .write(move |conn| {
+                let conn = conn.sqlite()?;
                 let used: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
                 conn.pragma_update(None, "max_page_count", used + pages)?;
                 Ok(())
@@ -260,7 +257,7 @@ mod tests {
         for record in records {
             let (tell, feed) = (tell.clone(), record.feed);
             let slot = store.matcher();
-            let keep = move |conn: &rusqlite::Connection| {
+            let keep = move |conn: &crate::db::sql::Connection| {
                 crate::record::apply::record_poll(conn, record, &slot, |_, _| Ok(()))
             };
             store

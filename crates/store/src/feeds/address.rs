@@ -1,8 +1,8 @@
 //! Gives a feed another address. Its entries and its learned state stay. Everything that belongs to
 //! the old address is removed: validators, redirects, failures and the subscription at its hub.
 
+use crate::db::sql::{Connection, params};
 use feed::{FeedId, FeedUrl, Time};
-use rusqlite::{Connection, params};
 
 use crate::error::DbError;
 use crate::feeds::change::by_url;

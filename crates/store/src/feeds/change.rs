@@ -1,8 +1,8 @@
 //! Adds, finds, tags, renames and removes feeds. Nothing here polls a feed or checks whether its
 //! address works.
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, FeedId, FeedUrl, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::DbError;
 use crate::feeds::domains;
@@ -114,7 +114,7 @@ impl Store {
             if to.as_ref() == Some(&tag) {
                 return Ok(());
             }
-            let mut statement = conn.prepare("select feed from feed_tags where tag = $1")?;
+            let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
             let feeds: Vec<u32> =
                 statement.query_map([&tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
             if let Some(to) = &to {

@@ -1,8 +1,8 @@
 //! Registrable domains and their pace. This module only stores when a domain may get the next
 //! request; the engine decides it.
 
+use crate::db::sql::{Connection, params};
 use feed::{Domain, Time};
-use rusqlite::{Connection, params};
 
 use crate::db::columns::{millis, time_or_none};
 use crate::error::DbError;

@@ -1,8 +1,8 @@
 //! One page of a list of feeds, filtered by text, tag and state, in a given order. Only the rows of
 //! that page are read in full. The cost does not depend on how many entries a feed has.
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{FeedId, FeedUrl, Outcome, Time, Trouble};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, outcome, time, time_or_none, trouble, url};
 use crate::error::DbError;

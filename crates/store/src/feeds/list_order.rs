@@ -5,9 +5,8 @@
 
 use std::cmp::Ordering;
 
+use crate::db::sql::{Connection, Row, Rows, Statement, Value};
 use feed::FeedId;
-use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, Row, Rows, params_from_iter};
 
 use crate::error::DbError;
 use crate::{FeedState, StateCounts};
@@ -210,19 +209,19 @@ fn merge(
     let states = part.order.groups()[group].iter().copied();
     let states: Vec<FeedState> = states.filter(|state| state.is_listed_by(part.state)).collect();
     let sql = part.sql(from.is_some());
-    let mut statements: Vec<CachedStatement<'_>> =
+    let mut statements: Vec<Statement<'_>> =
         states.iter().map(|_| conn.prepare_cached(&sql)).collect::<Result<_, _>>()?;
     let mut lists = Vec::with_capacity(states.len());
     for (state, statement) in states.into_iter().zip(&mut statements) {
-        let mut values = vec![rusqlite::types::Value::Integer(state.code())];
+        let mut values = vec![Value::Int(state.code())];
         if let Some(from) = from {
             values.push(match &from.key {
-                SortKey::Number(n) => (*n).into(),
-                SortKey::Text(text) => text.clone().into(),
+                SortKey::Number(n) => Value::Int(*n),
+                SortKey::Text(text) => Value::Text(text),
             });
-            values.push(i64::from(from.feed.0).into());
+            values.push(Value::Int(i64::from(from.feed.0)));
         }
-        let mut rows = statement.query(params_from_iter(values))?;
+        let mut rows = statement.scan(&values[..])?;
         let head = next(&mut rows, group, state)?;
         lists.push((rows, state, head));
     }
@@ -246,14 +245,14 @@ fn next(
     group: usize,
     state: FeedState,
 ) -> Result<Option<ListedFeed>, DbError> {
-    let Some(row) = rows.next()? else { return Ok(None) };
+    let Some(row) = &rows.next()? else { return Ok(None) };
     let feed = FeedId(row.get(0)?);
     Ok(Some(ListedFeed { feed, state, cursor: FeedCursor { group, key: key(row, 1)?, feed } }))
 }
 
-fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<SortKey> {
+fn key(row: &Row<'_>, column: usize) -> crate::db::sql::Result<SortKey> {
     Ok(match row.get_ref(column)? {
-        ValueRef::Text(_) => SortKey::Text(row.get(column)?),
+        Value::Text(_) => SortKey::Text(row.get(column)?),
         _ => SortKey::Number(row.get(column)?),
     })
 }
@@ -269,7 +268,7 @@ pub(crate) fn sorted(
     let (mut found, mut counts) = (Vec::new(), StateCounts::default());
     for &feed in feeds {
         let mut rows = statement.query([feed.0])?;
-        let Some(row) = rows.next()? else { continue };
+        let Some(row) = &rows.next()? else { continue };
         let state = FeedState::read(row, 0)?;
         counts.add(state, 1);
         let cursor = FeedCursor { group: part.order.group_of(state), key: key(row, 1)?, feed };

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::db::sql::OptionalExtension;
 use feed::{FeedId, FeedUrl};
-use rusqlite::OptionalExtension;
 
 use crate::db::columns::url;
 use crate::{Store, StoreError};

@@ -1,8 +1,8 @@
 //! The parts that several rows of a feed share: its address, its schedule, its last polls. Reads
 //! them from columns; the queries are elsewhere.
 
+use crate::db::sql::Row;
 use feed::{FeedUrl, Time, Trouble};
-use rusqlite::Row;
 
 use crate::db::columns::{time_or_none, url_or_none};
 
@@ -102,13 +102,16 @@ impl PollProblem {
 }
 
 /// Reads two columns: the time and the reason.
-pub(crate) fn gone(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Gone>> {
+pub(crate) fn gone(row: &Row<'_>, first: usize) -> crate::db::sql::Result<Option<Gone>> {
     let Some(at) = time_or_none(row, first)? else { return Ok(None) };
     Ok(Some(Gone { at, reason: row.get::<_, Option<String>>(first + 1)?.unwrap_or_default() }))
 }
 
 /// Reads two columns: the target and the number of polls that saw it.
-pub(crate) fn moved(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<PendingRedirect>> {
+pub(crate) fn moved(
+    row: &Row<'_>,
+    first: usize,
+) -> crate::db::sql::Result<Option<PendingRedirect>> {
     let Some(to) = url_or_none(row, first)? else { return Ok(None) };
     Ok(Some(PendingRedirect { to, count: row.get(first + 1)? }))
 }

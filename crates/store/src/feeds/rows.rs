@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::db::sql::{Connection, Row, params};
 use feed::{FeedId, Hints, Outcome, Time};
-use rusqlite::{Connection, Row, params};
 
 use crate::db::columns::{count, hints, outcome, time, time_or_none, trouble, url, url_or_none};
 use crate::error::DbError;
@@ -116,7 +116,7 @@ pub(crate) fn find(conn: &Connection, feed: FeedId) -> Result<Option<FeedRow>, D
     let sql = format!("{COLUMNS} where f.id = $1");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([feed.0])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
+    let Some(row) = &rows.next()? else { return Ok(None) };
     let mut found = feed_row(row)?;
     found.tags = tags(conn, feed)?;
     Ok(Some(found))
@@ -133,7 +133,7 @@ pub(crate) fn tags(conn: &Connection, feed: FeedId) -> Result<Vec<String>, DbErr
 fn rows(
     conn: &Connection,
     sql: &str,
-    params: impl rusqlite::Params,
+    params: impl crate::db::sql::Params,
 ) -> Result<Vec<FeedRow>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, feed_row)?;
@@ -146,7 +146,7 @@ fn add_tags(conn: &Connection, found: &mut [FeedRow]) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([first.id.0, last.id.0])?;
     let mut tags: HashMap<u32, Vec<String>> = HashMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         tags.entry(row.get(0)?).or_default().push(row.get(1)?);
     }
     for feed in found {
@@ -155,7 +155,7 @@ fn add_tags(conn: &Connection, found: &mut [FeedRow]) -> Result<(), DbError> {
     Ok(())
 }
 
-fn feed_row(row: &Row<'_>) -> rusqlite::Result<FeedRow> {
+fn feed_row(row: &Row<'_>) -> crate::db::sql::Result<FeedRow> {
     let settings = settings(row, 11)?;
     let paused = settings.paused.unwrap_or(row.get::<_, i64>(33)? != 0);
     let error: Option<String> = row.get(26)?;

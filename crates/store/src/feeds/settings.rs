@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use crate::db::sql::{Connection, OptionalExtension, Row, params};
 
 use feed::{FeedId, Time};
 
@@ -181,7 +181,7 @@ pub(crate) fn put_setting(
 }
 
 /// Reads six columns from `first` on: policy, alpha, beta, weight, max_delay, paused.
-pub(crate) fn settings(row: &Row<'_>, first: usize) -> rusqlite::Result<Settings> {
+pub(crate) fn settings(row: &Row<'_>, first: usize) -> crate::db::sql::Result<Settings> {
     Ok(Settings {
         policy: row.get(first)?,
         alpha: duration(row, first + 1)?,
@@ -208,10 +208,10 @@ pub(crate) fn of_all_tags(
 ) -> Result<HashMap<FeedId, Vec<(String, Settings)>>, DbError> {
     let sql = "select t.tag, s.policy, s.alpha_ms, s.beta_ms, s.weight, s.max_delay_ms, s.paused, \
                t.feed from tag_settings s join feed_tags t on t.tag = s.tag order by t.tag";
-    let mut statement = conn.prepare(sql)?;
+    let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut of_feeds: HashMap<FeedId, Vec<(String, Settings)>> = HashMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let of_feed = of_feeds.entry(FeedId(row.get(7)?)).or_default();
         of_feed.push((row.get(0)?, settings(row, 1)?));
     }

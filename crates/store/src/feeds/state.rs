@@ -2,8 +2,8 @@
 //! each domain. The transaction of every change updates them, so that no page walks over all feeds
 //! to count them.
 
+use crate::db::sql::{Connection, Row, SqlError, params};
 use feed::FeedId;
-use rusqlite::{Connection, Row, params};
 
 use crate::error::DbError;
 
@@ -74,10 +74,10 @@ impl FeedState {
         self as i64
     }
 
-    pub(crate) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<FeedState> {
+    pub(crate) fn read(row: &Row<'_>, column: usize) -> crate::db::sql::Result<FeedState> {
         let code: i64 = row.get(column)?;
         let found = FeedState::ALL.into_iter().find(|state| state.code() == code);
-        found.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, code))
+        found.ok_or_else(|| SqlError::value(format!("column {column}: {code} is not a state")))
     }
 }
 
@@ -250,7 +250,7 @@ pub(crate) fn remove_from_totals(conn: &Connection, feed: FeedId) -> Result<(), 
                from feed_state where feed = $1";
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([feed.0])?;
-    let Some(row) = rows.next()? else { return Ok(()) };
+    let Some(row) = &rows.next()? else { return Ok(()) };
     FeedTotal::Feeds(FeedState::read(row, 0)?).add(conn, -1)?;
     FeedTotal::NeverPolled.add(conn, -row.get::<_, i64>(1)?)?;
     FeedTotal::Entries.add(conn, -row.get::<_, i64>(2)?)?;

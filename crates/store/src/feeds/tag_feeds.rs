@@ -25,7 +25,7 @@ impl Store {
             let mut statement = conn.prepare_cached(TAGGED)?;
             let mut rows = statement.query([])?;
             let mut tags: Vec<TagFeeds> = Vec::new();
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 let tag = row.get_ref(0)?.as_str()?;
                 let unread = unread.get(&FeedId(row.get(1)?)).copied().unwrap_or(0);
                 match tags.last_mut().filter(|last| last.tag == tag) {

@@ -1,7 +1,7 @@
 //! Numbers of tags, for reader apps that identify tags by numbers. A renamed tag keeps its number.
 //! A tag without feeds is listed only if an app created it.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use crate::db::sql::{Connection, OptionalExtension, params};
 
 use crate::db::columns::count;
 use crate::error::DbError;

@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use rusqlite::Connection;
+use crate::db::sql::Connection;
 
 use super::{EntryMatcher, load};
 use crate::StoreError;
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_job_that_failed_without_asking_makes_nobody_read_all_queries_again() {
-        let conn = Connection::open_in_memory().unwrap();
+        let conn = Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap());
         done(migrations::migrate(&conn, &Arc::from("memory")));
         let sql = "insert into queries (name, text, created_at, changed_at, link_key, \
                    signing_key) values ('a', '', 0, 0, '', '')";

@@ -1,6 +1,6 @@
 //! The stored queries and the state that they remember, as the matcher gets and changes them.
 
-use rusqlite::{Connection, params};
+use crate::db::sql::{Connection, params};
 
 use super::{EntryMatcher, QueryId, QueryStateChange};
 use crate::error::DbError;

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
+use crate::db::sql::{OptionalExtension, Row, params};
 use feed::Time;
-use rusqlite::{OptionalExtension, Row, params};
 
 use crate::db::columns::{count, time, time_or_none};
 use crate::{Store, StoreError};
@@ -300,7 +300,7 @@ impl Store {
     }
 }
 
-fn account_row(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
+fn account_row(row: &Row<'_>) -> crate::db::sql::Result<AccountRow> {
     Ok(AccountRow {
         id: AccountId(row.get(0)?),
         name: row.get(1)?,
@@ -309,7 +309,7 @@ fn account_row(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
     })
 }
 
-fn token_row(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenRow> {
+fn token_row(row: &Row<'_>, first: usize) -> crate::db::sql::Result<TokenRow> {
     let scope: String = row.get(first + 3)?;
     Ok(TokenRow {
         id: row.get(first)?,

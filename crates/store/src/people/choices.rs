@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::params;
+use crate::db::sql::params;
 
 use crate::{AccountId, Store, StoreError};
 

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::db::sql::{OptionalExtension, params};
 use feed::Time;
-use rusqlite::{OptionalExtension, params};
 
 use crate::db::columns::time;
 use crate::{Store, StoreError};

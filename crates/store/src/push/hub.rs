@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{OptionalExtension, Row, params};
 use feed::{Domain, Time};
-use rusqlite::{OptionalExtension, Row, params};
 
 use crate::db::columns::{duration, millis, time_or_none};
 use crate::{QueryId, Store, StoreError};
@@ -113,8 +113,8 @@ impl Store {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(sql)?;
             let mut rows = statement.query([now.millis()])?;
-            while let Some(row) = rows.next()? {
-                let callback = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            while let Some(row) = &rows.next()? {
+                let callback = row.get_ref(1)?.as_str()?;
                 visit(DueSubscriber { id: row.get(0)?, callback, attempts: row.get(2)? });
             }
             Ok(())
@@ -237,7 +237,7 @@ impl Store {
     }
 }
 
-fn hub_row(row: &Row<'_>) -> rusqlite::Result<HubSubscription> {
+fn hub_row(row: &Row<'_>) -> crate::db::sql::Result<HubSubscription> {
     let request: Option<String> = row.get(5)?;
     let (secret, lease) = (row.get(6)?, duration(row, 7)?.unwrap_or_default());
     Ok(HubSubscription {

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::Time;
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, duration_ms, time_or_none};
 use crate::error::DbError;
@@ -87,7 +87,7 @@ fn refused(
     known: Option<&KnownSubscription>,
     now: Time,
 ) -> Result<Option<SubscriberRequestOutcome>, DbError> {
-    let number = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, DbError> {
+    let number = |sql: &str, values: &[&dyn crate::db::sql::ToValue]| -> Result<u64, DbError> {
         Ok(conn.prepare_cached(sql)?.query_row(values, |row| count(row, 0))?)
     };
     // The callback has just refused the same request.

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{FeedId, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, time, time_or_none};
 use crate::error::DbError;

@@ -1,8 +1,8 @@
 //! Our subscriptions at other hubs (WebSub): hub, lease and trust for each feed. The engine sends
 //! the requests and decides how far to trust the pushes.
 
+use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::{Cause, FeedId, Time};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, time, time_or_none};
 use crate::error::DbError;
@@ -67,7 +67,7 @@ pub(crate) const COLUMNS: &str = "p.id, p.hub, p.topic, p.asked_at, p.lease_unti
     p.error, p.pushed_at, p.n_pushes, p.n_proofs, p.n_misses";
 
 /// Reads the columns of [`COLUMNS`] from `first` on; `None` if a join found no row.
-pub(crate) fn push_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<PushRow>> {
+pub(crate) fn push_row(row: &Row<'_>, first: usize) -> crate::db::sql::Result<Option<PushRow>> {
     let Some(id) = row.get(first)? else { return Ok(None) };
     Ok(Some(PushRow {
         id,

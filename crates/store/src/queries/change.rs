@@ -1,8 +1,8 @@
 //! Creates, replaces and drops standing queries. One job of the writer changes the rows, adds the
 //! feeds that only queries need, and updates the matcher.
 
+use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::{FeedId, FeedUrl, Time};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, time};
 use crate::error::DbError;
@@ -280,7 +280,7 @@ fn release_feed(
     state::refresh(conn, feed)
 }
 
-fn query_row(row: &Row<'_>) -> rusqlite::Result<QueryRow> {
+fn query_row(row: &Row<'_>) -> crate::db::sql::Result<QueryRow> {
     Ok(QueryRow {
         id: QueryId(row.get(0)?),
         name: row.get(1)?,

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::db::sql::{Connection, Row, params};
 use feed::{EntryId, Time};
-use rusqlite::{Connection, Row, params};
 
 use crate::db::columns::{count, millis, time, time_or_none};
 use crate::error::DbError;
@@ -290,7 +290,7 @@ fn clear_waits(conn: &Connection, delivery: DeliveryId) -> Result<(), DbError> {
 /// Returns the deliveries whose column `waits` is wrong.
 pub(crate) fn wrong_waits(conn: &Connection) -> Result<Vec<DeliveryId>, DbError> {
     let sql = format!("select id from deliveries where waits <> {WAITING} order by id");
-    let mut statement = conn.prepare(&sql)?;
+    let mut statement = conn.prepare_cached(&sql)?;
     let found = statement.query_map([], |row| row.get(0).map(DeliveryId))?;
     Ok(found.collect::<Result<_, _>>()?)
 }
@@ -298,7 +298,7 @@ pub(crate) fn wrong_waits(conn: &Connection) -> Result<Vec<DeliveryId>, DbError>
 fn rows(
     conn: &Connection,
     sql: &str,
-    params: impl rusqlite::Params,
+    params: impl crate::db::sql::Params,
 ) -> Result<Vec<DeliveryRow>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| {
@@ -320,7 +320,7 @@ fn rows(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
+fn letter(row: &Row<'_>) -> crate::db::sql::Result<DeadLetter> {
     Ok(DeadLetter {
         delivery: DeliveryId(row.get(0)?),
         position: row.get(1)?,

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use crate::error::DbError;
@@ -121,7 +121,7 @@ impl Store {
             let mut statement = conn.prepare_cached(sql)?;
             let mut rows = statement.query(params![query.0, before, since.millis(), limit])?;
             let mut sha = Sha256::new();
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 for column in 0..4 {
                     let number: Option<i64> = row.get(column)?;
                     sha.update(number.unwrap_or(i64::MIN).to_le_bytes());
@@ -162,7 +162,7 @@ fn last_position(conn: &Connection, query: QueryId) -> Result<Option<i64>, DbErr
 fn rows(
     conn: &Connection,
     sql: &str,
-    params: impl rusqlite::Params,
+    params: impl crate::db::sql::Params,
 ) -> Result<Vec<QueryEntry>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| {

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, FeedId, Item, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::DbError;
 use crate::feeds::rows;

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, FeedId, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::NewQuery;
 use crate::db::columns::{time, words};
@@ -101,7 +101,7 @@ impl PastReplay {
         let mut rows = statement.query(params![self.at.0, self.since.millis(), limit])?;
         let mut feeds: HashMap<u32, FeedView> = HashMap::new();
         let mut n_rows = 0;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let (id, feed): (i64, u32) = (row.get(0)?, row.get(1)?);
             let view = match feeds.entry(feed) {
                 std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
@@ -110,8 +110,7 @@ impl PastReplay {
                 }
             };
             let categories = words(row, 6)?;
-            let text =
-                |column| row.get_ref(column)?.as_str_or_null().map_err(rusqlite::Error::from);
+            let text = |column| row.get_ref(column)?.as_str_or_null();
             self.show(&ArrivedEntry {
                 id: EntryId(id),
                 feed: FeedId(feed),

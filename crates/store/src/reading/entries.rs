@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::{Enclosure, EntryId, EntryKey, FeedId, Source, Time};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, enclosures, source, time, time_or_none, words};
 use crate::db::sequence;
@@ -65,7 +65,7 @@ pub fn is_full<'a>(entries: impl IntoIterator<Item = &'a EntryRow>, limit: u32) 
 
 /// Collects rows up to the one that exceeds [`PAGE_BYTES_MAX`].
 pub(crate) fn page<T>(
-    rows: impl Iterator<Item = rusqlite::Result<T>>,
+    rows: impl Iterator<Item = crate::db::sql::Result<T>>,
     entry: impl Fn(&T) -> &EntryRow,
 ) -> Result<Vec<T>, DbError> {
     let (mut found, mut n_bytes) = (Vec::new(), 0);
@@ -283,13 +283,13 @@ pub(crate) fn position_before(conn: &Connection, since: Time) -> Result<EntryId,
 fn rows(
     conn: &Connection,
     sql: &str,
-    params: impl rusqlite::Params,
+    params: impl crate::db::sql::Params,
 ) -> Result<Vec<EntryRow>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     page(statement.query_map(params, entry_row)?, |row| row)
 }
 
-pub(crate) fn entry_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
+pub(crate) fn entry_row(row: &Row<'_>) -> crate::db::sql::Result<EntryRow> {
     Ok(EntryRow {
         id: EntryId(row.get(0)?),
         feed: FeedId(row.get(1)?),

@@ -4,8 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::db::sql::{Connection, OptionalExtension};
 use feed::{EntryId, FeedId, Time};
-use rusqlite::{Connection, OptionalExtension};
 
 use crate::db::sequence;
 use crate::error::DbError;

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::sequence;
 use crate::error::DbError;
@@ -29,7 +29,7 @@ impl ReadMarks {
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query([account.0, AccountId::GONE.0])?;
         let mut blocks: BTreeMap<i64, Box<[u8]>> = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let bits: Vec<u8> = row.get(1)?;
             let block = blocks.entry(row.get(0)?).or_insert_with(|| Box::new([0; BYTES]));
             for (byte, bits) in block.iter_mut().zip(bits) {
@@ -259,7 +259,7 @@ pub(crate) fn blocks(
         conn.prepare_cached("select block, bits from read_marks where account = $1")?;
     let mut rows = statement.query([account.0])?;
     let mut blocks = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let stored: Vec<u8> = row.get(1)?;
         blocks.insert(row.get(0)?, mark_bits(&stored));
     }

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, FeedId, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::QueryId;
 use crate::error::DbError;
@@ -200,7 +200,7 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![feed, ends.0, ends.1])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         if !selection.check(candidate(row)?) {
             break;
         }
@@ -275,7 +275,7 @@ fn scan_query(
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![query.0, low, high])?;
     let mut last = None;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let candidate = candidate(row)?;
         // A join may match an entry with several partners.
         if last.replace(candidate.entry) == Some(candidate.entry) {
@@ -288,7 +288,7 @@ fn scan_query(
     Ok(())
 }
 
-fn candidate(row: &rusqlite::Row<'_>) -> rusqlite::Result<EntryCandidate> {
+fn candidate(row: &crate::db::sql::Row<'_>) -> crate::db::sql::Result<EntryCandidate> {
     Ok(EntryCandidate {
         entry: EntryId(row.get(0)?),
         feed: FeedId(row.get(1)?),
@@ -307,7 +307,7 @@ mod tests {
 
     /// A hundred entries, published one second after the other.
     fn filled(folder: &std::path::Path) -> Store {
-        let store = Store::open(folder, OpenMode::ReadWrite).unwrap();
+        let store = Store::open(crate::testing::location(folder), OpenMode::ReadWrite).unwrap();
         let url = FeedUrl::parse("https://example.org/").unwrap();
         let new = NewFeed { url, title: None, site: None, tags: Vec::new() };
         let at = Time::from_secs(T0);

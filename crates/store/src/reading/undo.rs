@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::DbError;
 use crate::reading::list::mark_scope;

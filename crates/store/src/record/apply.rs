@@ -3,10 +3,11 @@
 
 use std::collections::HashSet;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, EntryKey, FeedId, Time, Window};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{enclosures_json, hints_json, millis, source_json, sql_count, words_json};
+use crate::db::sequence;
 use crate::error::DbError;
 use crate::feeds::domains;
 use crate::feeds::state::{self, FeedTotal};
@@ -145,31 +146,30 @@ fn add_entry(
     {
         return Ok(None);
     }
-    let sql = "insert into entries (feed, key, guid, title, link, author, summary, content, \
+    let id = sequence::next_entry(conn)?;
+    let sql = "insert into entries (id, feed, key, guid, title, link, author, summary, content, \
                categories, enclosures, published_claim, published_at, updated_at, seen_at, \
                content_hash, source) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
-               $13, $14, $15, $16) returning id";
-    let id: i64 = conn.prepare_cached(sql)?.query_row(
-        params![
-            feed.0,
-            new.key.bytes(),
-            item.id,
-            item.title,
-            item.link,
-            item.author,
-            item.summary,
-            item.content,
-            words_json(&item.categories),
-            enclosures_json(&item.enclosures),
-            millis(new.published.claim),
-            new.published.at.millis(),
-            millis(item.updated),
-            at.millis(),
-            new.content.cast_signed(),
-            claim.as_ref().map(|claim| source_json(&claim.source)),
-        ],
-        |row| row.get(0),
-    )?;
+               $13, $14, $15, $16, $17)";
+    conn.prepare_cached(sql)?.execute(params![
+        id,
+        feed.0,
+        new.key.bytes(),
+        item.id,
+        item.title,
+        item.link,
+        item.author,
+        item.summary,
+        item.content,
+        words_json(&item.categories),
+        enclosures_json(&item.enclosures),
+        millis(new.published.claim),
+        new.published.at.millis(),
+        millis(item.updated),
+        at.millis(),
+        new.content.cast_signed(),
+        claim.as_ref().map(|claim| source_json(&claim.source)),
+    ])?;
     let sql = "insert into entry_keys (feed, key, entry, content_hash, published_at, seen_at, \
                origin) values ($1, $2, $3, $4, $5, $6, $7)";
     conn.prepare_cached(sql)?.execute(params![

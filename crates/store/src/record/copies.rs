@@ -8,8 +8,8 @@
 
 use std::collections::HashSet;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Item, Source};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::DbError;
 use crate::{Store, StoreError};

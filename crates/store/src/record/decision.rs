@@ -2,8 +2,8 @@
 //! consumer has marked. The decision runs inside the transaction, after the queries have seen the
 //! new entries.
 
+use crate::db::sql::Connection;
 use feed::{FeedId, Time};
-use rusqlite::Connection;
 
 use crate::db::columns::time;
 use crate::error::DbError;

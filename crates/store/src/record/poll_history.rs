@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{Connection, Row, params};
 use feed::{Cause, FeedId, Outcome, Time};
-use rusqlite::{Connection, Row, params};
 
 use crate::db::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
 use crate::error::DbError;
@@ -178,7 +178,7 @@ fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), DbError> {
     Ok(())
 }
 
-fn poll_row(row: &Row<'_>) -> rusqlite::Result<PollRow> {
+fn poll_row(row: &Row<'_>) -> crate::db::sql::Result<PollRow> {
     Ok(PollRow {
         generation: row.get(0)?,
         at: time(row, 1)?,

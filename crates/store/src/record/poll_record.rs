@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::Row;
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Window};
-use rusqlite::Row;
 
 use crate::record::apply;
 use crate::{
@@ -265,7 +265,7 @@ impl Store {
 }
 
 /// Reads a hash. One of another length is `None`: it would match nothing.
-pub(crate) fn body_hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<BodyHash>> {
+pub(crate) fn body_hash(row: &Row<'_>, column: usize) -> crate::db::sql::Result<Option<BodyHash>> {
     let bytes = row.get_ref(column)?.as_blob_or_null()?;
     Ok(bytes.and_then(|bytes| BodyHash::try_from(bytes).ok()))
 }

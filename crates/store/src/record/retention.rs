@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, FeedId, Time};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, sql_count};
 use crate::error::DbError;
@@ -258,10 +258,10 @@ fn delete_entries(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(
 fn ids(
     conn: &Connection,
     sql: &str,
-    params: impl rusqlite::Params,
+    params: impl crate::db::sql::Params,
 ) -> Result<Vec<EntryId>, DbError> {
     // Not cached, because the text contains a time.
-    let mut statement = conn.prepare(sql)?;
+    let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| row.get(0).map(EntryId))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -269,7 +269,7 @@ fn ids(
 fn feeds(
     conn: &Connection,
     sql: &str,
-    params: impl rusqlite::Params,
+    params: impl crate::db::sql::Params,
 ) -> Result<Vec<FeedId>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| row.get(0).map(FeedId))?;

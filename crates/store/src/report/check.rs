@@ -1,7 +1,7 @@
 //! The checks of `tidings doctor` on the rows of the store. It repairs nothing.
 
+use crate::db::sql::{Connection, params};
 use feed::Window;
-use rusqlite::{Connection, params};
 
 use crate::db::integrity::{FINDINGS_MAX, FileCheck, Finding, check_file, finding};
 use crate::error::DbError;
@@ -44,7 +44,7 @@ fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, DbError> {
                where (s.etag is not null or s.last_modified is not null \
                       or s.body_hash is not null) \
                and (w.feed is null or length(w.shown) = 0) limit $1";
-    let mut statement = conn.prepare(sql)?;
+    let mut statement = conn.prepare_cached(sql)?;
     let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
     feeds
         .map(|feed| {
@@ -58,7 +58,7 @@ fn counters(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let sql = "select s.feed, s.entries, (select count(*) from entries e where e.feed = s.feed) n \
                from feed_state s where s.entries <> \
                (select count(*) from entries e where e.feed = s.feed) limit $1";
-    let mut statement = conn.prepare(sql)?;
+    let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params![FINDINGS_MAX as i64], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
     })?;
@@ -77,7 +77,7 @@ fn states(conn: &Connection) -> Result<Vec<Finding>, DbError> {
          where s.state <> {STATE} or s.sort_title <> {SORT_TITLE} \
          or s.load <> case when s.state in (4, 5) then 0 else {LOAD} end limit $1"
     );
-    let mut statement = conn.prepare(&sql)?;
+    let mut statement = conn.prepare_cached(&sql)?;
     let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
     feeds
         .map(|feed| {
@@ -102,7 +102,7 @@ fn totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
                (select domain, count(*) as feeds, sum(load) as load from feed_state \
                 group by domain) s on s.domain = d.id \
                where d.feeds <> coalesce(s.feeds, 0) or d.load <> coalesce(s.load, 0) limit $1";
-    let mut statement = conn.prepare(sql)?;
+    let mut statement = conn.prepare_cached(sql)?;
     let names = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
     for name in names {
         let name: String = name?;
@@ -115,12 +115,12 @@ fn totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
 /// Checks the entries of each window. An unknown entry would be new again. A key that is marked as
 /// left would be deleted later.
 fn windows(conn: &Connection) -> Result<Vec<Finding>, DbError> {
-    let mut statement = conn.prepare("select feed, shown from feed_window")?;
+    let mut statement = conn.prepare_cached("select feed, shown from feed_window")?;
     let sql = "select left_window_at is null from entry_keys where feed = $1 and key = $2";
-    let mut lookup = conn.prepare(sql)?;
+    let mut lookup = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut findings = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         if findings.len() >= FINDINGS_MAX {
             break;
         }
@@ -159,7 +159,7 @@ fn twins(conn: &Connection) -> Result<Vec<Finding>, DbError> {
                on b.url = 'http' || substr(a.url, 6) where a.url like 'https:%' \
                union select a.id, b.id from feeds a join feeds b on b.url = a.effective_url \
                where a.effective_url is not null and a.id <> b.id limit $1";
-    let mut statement = conn.prepare(sql)?;
+    let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params![FINDINGS_MAX as i64], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
     })?;

@@ -99,7 +99,8 @@ mod tests {
         }
         let plan = |sql: &str| -> Vec<String> {
             let read = store.read(|conn| {
-                let mut statement = conn.prepare(&format!("explain query plan {sql}"))?;
+                let conn = conn.sqlite()?;
+                let mut statement = conn.prepare_cached(&format!("explain query plan {sql}"))?;
                 for n in 1..=statement.parameter_count() {
                     statement.raw_bind_parameter(n, 1)?;
                 }

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{Connection, OptionalExtension};
 use feed::{EntryId, Time};
-use rusqlite::{Connection, OptionalExtension};
 
 use crate::db::columns::{count, time};
 use crate::error::DbError;

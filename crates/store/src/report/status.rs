@@ -3,7 +3,7 @@
 
 use feed::Time;
 
-use rusqlite::{Connection, OptionalExtension};
+use crate::db::sql::{Connection, OptionalExtension};
 
 use crate::db::columns::count;
 use crate::db::file_identity::with_ending;

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::{Domain, EntryKey, FeedId, Hints, Known, Time, Window};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{hints, time, time_or_none, url, url_or_none};
 use crate::error::DbError;
@@ -108,16 +108,16 @@ impl Store {
             let mut index = DueIndex::default();
             let sql = "select id, name from domains";
             let mut names: HashMap<i64, Domain> = HashMap::new();
-            let mut statement = conn.prepare(sql)?;
+            let mut statement = conn.prepare_cached(sql)?;
             let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 names.insert(row.get(0)?, Domain::from_stored(row.get_ref(1)?.as_str()?));
             }
             let sql = "select feed, domain, generation, next_at, paused, last_poll_at \
                        from feed_state where gone_at is null order by feed";
-            let mut statement = conn.prepare(sql)?;
+            let mut statement = conn.prepare_cached(sql)?;
             let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 let feed: u32 = row.get(0)?;
                 let own: Option<i64> = row.get(4)?;
                 if own.map_or_else(|| paused_by_tag.contains(&feed), |paused| paused != 0) {
@@ -192,9 +192,9 @@ impl Store {
         self.read(|conn| {
             let mut of_tags = of_all_tags(conn)?;
             let sql = asking("s.gone_at is null order by f.id");
-            let mut statement = conn.prepare(&sql)?;
+            let mut statement = conn.prepare_cached(&sql)?;
             let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 let input = input(row)?;
                 let tag_settings = of_tags.remove(&input.id).unwrap_or_default();
                 let input = complete(conn, input, tag_settings)?;
@@ -250,7 +250,7 @@ fn seen_since(conn: &Connection, feed: FeedId, since: Option<Time>) -> Result<Ve
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([feed.0])?;
     let mut times = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         // A feed's entries were seen in the order of their ids.
         if row.get::<_, i64>(2)? <= since {
             break;
@@ -264,7 +264,7 @@ fn seen_since(conn: &Connection, feed: FeedId, since: Option<Time>) -> Result<Ve
 fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, DbError> {
     let sql = "select t.feed from tag_settings g join feed_tags t on t.tag = g.tag \
                where g.paused = 1";
-    let mut statement = conn.prepare(sql)?;
+    let mut statement = conn.prepare_cached(sql)?;
     let feeds = statement.query_map([], |row| row.get(0))?;
     Ok(feeds.collect::<Result<_, _>>()?)
 }
@@ -286,7 +286,7 @@ fn asking(of: &str) -> String {
 }
 
 /// Reads one row.
-fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
+fn input(row: &Row<'_>) -> crate::db::sql::Result<PollInput> {
     let window = row.get_ref(24)?.as_blob_or_null()?.unwrap_or_default();
     let share = match (row.get(27)?, row.get(28)?) {
         (Some(seen), Some(kept)) => Some(RelevantShare { seen, kept }),

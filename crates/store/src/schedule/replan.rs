@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use crate::db::sql::{OptionalExtension, params};
 use feed::{FeedId, Time};
-use rusqlite::{OptionalExtension, params};
 
 use crate::feeds::settings::put_setting;
 use crate::feeds::state;

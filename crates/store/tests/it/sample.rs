@@ -20,7 +20,10 @@ pub struct Fresh {
 
 pub fn fresh() -> Fresh {
     let folder = tempfile::tempdir().unwrap();
-    Fresh { store: Store::open(folder.path(), OpenMode::ReadWrite).unwrap(), folder }
+    Fresh {
+        store: Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap(),
+        folder,
+    }
 }
 
 pub fn url(text: &str) -> FeedUrl {

@@ -72,7 +72,7 @@ struct Site {
 
 fn site(allow_private: bool) -> Site {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     let images = Arc::new(proxy(&store, allow_private));
     let context = ServerContext::new(store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
     let router = router(ServerContext { images: Some(Arc::clone(&images)), ..context });

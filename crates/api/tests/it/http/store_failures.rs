@@ -21,7 +21,11 @@ fn cut(store: &Store) {
 
 /// The same data behind a read-only store, as on a full disk.
 fn full_disk(shelf: &Fixture) -> Router {
-    let store = Store::open(shelf.store.path().parent().unwrap(), OpenMode::ReadOnly).unwrap();
+    let store = Store::open(
+        store::testing::location(shelf.store.path().parent().unwrap()),
+        OpenMode::ReadOnly,
+    )
+    .unwrap();
     router(ServerContext::new(store, Arc::new(|| T0), Arc::new(live), "1").unwrap())
 }
 

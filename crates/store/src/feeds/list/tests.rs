@@ -15,7 +15,7 @@ struct Filled {
 /// Feeds 1 to 5: active, backing off, gone, paused by its tag, never polled.
 fn filled() -> Filled {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(crate::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     let names = ["b_ta", "Alpha", "gamma", "delta", "omega"];
     for name in names {
         let url = FeedUrl::parse(&format!("https://{name}.example/f?token=x")).unwrap();

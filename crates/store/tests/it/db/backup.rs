@@ -48,7 +48,8 @@ fn a_copy_made_under_load_is_one_moment_of_the_store() {
 
     let elsewhere = tempfile::tempdir().unwrap();
     put_back(elsewhere.path(), &copy, false).unwrap();
-    let restored = Store::open(elsewhere.path(), OpenMode::ReadWrite).unwrap();
+    let restored =
+        Store::open(store::testing::location(elsewhere.path()), OpenMode::ReadWrite).unwrap();
     assert_eq!(guids(&restored), ["first", "fat"]);
     assert_eq!(restored.check().unwrap(), []);
 }
@@ -64,7 +65,8 @@ fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_stream() {
     let folder = f.folder;
     drop(f.store);
     put_back(folder.path(), &copy, true).unwrap();
-    let restored = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let restored =
+        Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     assert_eq!(guids(&restored), ["1"]);
     let again = poll(&restored, id, &["2", "1"], at(3));
     assert!(again[0] > lost[0], "{again:?} after {lost:?}");
@@ -81,7 +83,8 @@ fn no_number_that_was_handed_out_is_given_again_after_a_restore() {
     let folder = f.folder;
     drop(f.store);
     put_back(folder.path(), &copy, true).unwrap();
-    let restored = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let restored =
+        Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     let feed = add(&restored, "https://example.org/b");
     assert!(feed > lost, "{feed} after {lost}");
     assert!(restored.make_tag("b").unwrap() > tag);
@@ -121,7 +124,7 @@ async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
     drop(f.store);
 
     put_back(folder.path(), &copy, true).unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     store.install(Box::new(MatchesAll)).unwrap();
     assert_eq!(store.check().unwrap(), []);
     assert_eq!(store.status(at(5)).unwrap().deliveries_waiting, 1, "one had not got the first");
@@ -156,7 +159,10 @@ fn what_exists_is_replaced_only_when_asked_and_then_kept() {
     let refused = put_back(killed.path(), &copy, false).unwrap_err();
     assert!(matches!(refused, StoreError::Exists { .. }), "{refused}");
     put_back(killed.path(), &copy, true).unwrap();
-    assert_eq!(guids(&Store::open(killed.path(), OpenMode::ReadWrite).unwrap()), ["1"]);
+    assert_eq!(
+        guids(&Store::open(store::testing::location(killed.path()), OpenMode::ReadWrite).unwrap()),
+        ["1"]
+    );
     let kept = Connection::open(killed.path().join("tidings.db.replaced")).unwrap();
     let n: i64 = kept.query_row("select count(*) from entries", [], |row| row.get(0)).unwrap();
     assert_eq!(n, 2, "the replaced store is whole, its log included");
@@ -196,7 +202,10 @@ fn damaged_foreign_newer_and_cut_copies_change_nothing() {
     }
     let error = put_back(&folder, &newer, true).unwrap_err();
     assert!(matches!(error, StoreError::Newer { found: 999, .. }), "{error}");
-    assert_eq!(guids(&Store::open(&folder, OpenMode::ReadOnly).unwrap()), ["1"]);
+    assert_eq!(
+        guids(&Store::open(store::testing::location(&folder), OpenMode::ReadOnly).unwrap()),
+        ["1"]
+    );
     assert!(!folder.join("tidings.db.replaced").exists());
     let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|n| !n.to_string_lossy().starts_with(".tmp")), "{left:?}");
@@ -217,7 +226,7 @@ fn an_older_store_can_be_copied_before_it_is_brought_up_to_date() {
     assert!(quietly(folder.path(), &copy).unwrap().is_older);
     let elsewhere = tempfile::tempdir().unwrap();
     assert!(put_back(elsewhere.path(), &copy, false).unwrap().is_older);
-    Store::open(elsewhere.path(), OpenMode::ReadWrite).unwrap();
+    Store::open(store::testing::location(elsewhere.path()), OpenMode::ReadWrite).unwrap();
 }
 
 /// A trigger would run with every later write; a missing table fails only when it is needed.
@@ -253,7 +262,10 @@ fn a_copy_with_another_schema_than_ours_is_not_restored() {
             "{error}"
         );
     }
-    assert_eq!(guids(&Store::open(&folder, OpenMode::ReadOnly).unwrap()), ["1"]);
+    assert_eq!(
+        guids(&Store::open(store::testing::location(&folder), OpenMode::ReadOnly).unwrap()),
+        ["1"]
+    );
     put_back(&folder, &good, true).unwrap();
 }
 

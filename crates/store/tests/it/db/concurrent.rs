@@ -104,7 +104,8 @@ async fn a_cancelled_caller_s_poll_is_kept_or_not_but_never_half() {
 #[test]
 fn two_stores_on_one_folder_write_in_turn() {
     let f = fresh();
-    let other = Store::open(f.folder.path(), OpenMode::ReadWrite).unwrap();
+    let other =
+        Store::open(store::testing::location(f.folder.path()), OpenMode::ReadWrite).unwrap();
     std::thread::scope(|scope| {
         for (name, store) in [("one", &f.store), ("two", &other)] {
             scope.spawn(move || {
@@ -133,7 +134,7 @@ fn what_was_sent_is_written_before_the_store_closes() {
     f.store.record_blocking(record).unwrap();
     drop(f.store);
     assert!(!folder.path().join("tidings.db-wal").exists(), "the log was folded into the file");
-    let again = Store::open(folder.path(), OpenMode::ReadOnly).unwrap();
+    let again = Store::open(store::testing::location(folder.path()), OpenMode::ReadOnly).unwrap();
     let all = EntryFilter { feed: None, limit: 9 };
     assert_eq!(again.entries(EntryId(0), &all).unwrap().len(), 1);
 }

@@ -14,7 +14,7 @@ fn database(folder: &Path) -> std::path::PathBuf {
 }
 
 fn refusal(folder: &Path, mode: OpenMode) -> StoreError {
-    match Store::open(folder, mode) {
+    match Store::open(store::testing::location(folder), mode) {
         Ok(_) => panic!("opened"),
         Err(error) => error,
     }
@@ -43,7 +43,8 @@ fn what_is_kept_is_for_its_owner_alone() {
 fn a_reading_store_refuses_to_write_and_names_the_file() {
     let f = fresh();
     add(&f.store, "https://example.org/a");
-    let reading = Store::open(f.folder.path(), OpenMode::ReadOnly).unwrap();
+    let reading =
+        Store::open(store::testing::location(f.folder.path()), OpenMode::ReadOnly).unwrap();
     assert_eq!(reading.feed_count().unwrap(), 1);
     let error = reading.add_feed(&new_feed("https://example.org/b"), T0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ReadOnly);
@@ -64,7 +65,8 @@ fn a_read_only_file_gives_a_clear_error() {
     // Root may write read-only files, so the file system is mounted read-only.
     if fs::OpenOptions::new().write(true).open(&path).is_err() {
         check_read_only(folder.path());
-        let readable = Store::open(folder.path(), OpenMode::ReadOnly).unwrap();
+        let readable =
+            Store::open(store::testing::location(folder.path()), OpenMode::ReadOnly).unwrap();
         return assert_eq!(guids(&readable), ["1"]);
     }
     let Some(disk) = SmallDisk::mount() else { return };
@@ -78,7 +80,7 @@ fn a_read_only_file_gives_a_clear_error() {
 
 #[track_caller]
 fn check_read_only(folder: &Path) {
-    let error = Store::open(folder, OpenMode::ReadWrite)
+    let error = Store::open(store::testing::location(folder), OpenMode::ReadWrite)
         .and_then(|store| store.set_setting("x", Some("y")))
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ReadOnly, "{error}");
@@ -128,7 +130,7 @@ fn a_database_of_version_1_is_read_and_goes_on() {
     conn.execute_batch(include_str!("../../../migrations/01_start.sql")).unwrap();
     conn.execute_batch(include_str!("../../data/version-1.sql")).unwrap();
     drop(conn);
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     assert_eq!(store.check().unwrap(), []);
     let id = store.find_feed("https://example.org/a").unwrap().unwrap();
     assert_eq!(store.feed(id).unwrap().tags, ["old"]);
@@ -159,7 +161,7 @@ fn a_damaged_page_is_found() {
     let middle = bytes.len() / 2 / 4096 * 4096;
     bytes[middle..middle + 8192].fill(0xA5);
     fs::write(&path, bytes).unwrap();
-    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     match store.check() {
         Ok(findings) => {
             assert!(findings.iter().any(|f| f.what.contains("damaged")), "{findings:?}");
@@ -277,7 +279,7 @@ fn a_shared_store_is_neither_made_nor_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(refusal(folder.path(), OpenMode::Shared), StoreError::Missing { .. }));
     assert!(!database(folder.path()).exists());
-    drop(Store::open(folder.path(), OpenMode::ReadWrite).unwrap());
+    drop(Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap());
     let conn = Connection::open(database(folder.path())).unwrap();
     conn.execute("update meta set value = '1' where key = 'version'", []).unwrap();
     drop(conn);

@@ -51,7 +51,7 @@ fn a_really_full_disk_loses_nothing_and_it_goes_on_when_there_is_space() {
     let Some(disk) = SmallDisk::mount() else { return };
     let ballast = disk.path().join("ballast");
     std::fs::write(&ballast, vec![1; 600_000]).unwrap();
-    let store = Store::open(disk.path(), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(disk.path()), OpenMode::ReadWrite).unwrap();
     let id = add(&store, "https://example.org/a");
     let mut kept = Vec::new();
     let mut poll = |n: i64| {
@@ -76,7 +76,7 @@ fn a_really_full_disk_loses_nothing_and_it_goes_on_when_there_is_space() {
     assert_eq!(guids(&store), kept);
     assert_eq!(store.check().unwrap(), []);
     drop(store);
-    let again = Store::open(disk.path(), OpenMode::ReadWrite).unwrap();
+    let again = Store::open(store::testing::location(disk.path()), OpenMode::ReadWrite).unwrap();
     assert_eq!(guids(&again), kept);
     assert_eq!(again.check().unwrap(), []);
 }

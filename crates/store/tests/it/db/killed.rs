@@ -17,7 +17,8 @@ const FEEDS: u32 = 8;
 #[test]
 fn child_records_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let store = Store::open(folder.as_ref(), OpenMode::ReadWrite).unwrap();
+    let store =
+        Store::open(store::testing::location(&folder), OpenMode::ReadWrite).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     runtime.block_on(async {
         let mut running = tokio::task::JoinSet::new();
@@ -49,7 +50,8 @@ async fn record_one(store: &Store, feed: FeedId) {
 fn a_killed_recorder_loses_no_answered_poll_and_leaves_no_half_one() {
     let folder = tempfile::tempdir().unwrap();
     {
-        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+        let store =
+            Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
         let new: Vec<NewFeed> =
             (0..FEEDS).map(|n| new_feed(&format!("https://example.org/{n}"))).collect();
         store.add_feeds(&new, T0).unwrap();
@@ -57,7 +59,8 @@ fn a_killed_recorder_loses_no_answered_poll_and_leaves_no_half_one() {
     let mut last = 0;
     for round in 0..ROUNDS {
         let answered = record_and_kill(folder.path(), 3 + round * 17 % 50);
-        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+        let store =
+            Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
         for feed in 1..=FEEDS {
             check_feed(&store, FeedId(feed), &answered);
         }

@@ -1,0 +1,271 @@
+//! One connection to PostgreSQL, used by one thread at a time. Each call blocks until the server
+//! has answered.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::TryStreamExt;
+use futures_util::future::{join, poll_immediate};
+use tokio_postgres::{Client, Row, Statement};
+
+use super::PgRows;
+use super::cursor::{Cursor, FIRST_STEP};
+use super::runtime::wait;
+use super::values::Parameter;
+use crate::ErrorKind;
+use crate::db::sql::{Result, SqlError, Value};
+
+/// Statements that stay prepared. All statements of the store together are fewer.
+const STATEMENTS_MAX: usize = 1000;
+
+const BEGIN_READING: &str = "begin isolation level repeatable read read only";
+const BEGIN_WRITING: &str = "begin isolation level read committed";
+
+/// A connection and its prepared statements.
+pub(crate) struct PgConnection {
+    client: Client,
+    statements: RefCell<HashMap<Arc<str>, Arc<PgStatement>>>,
+    cursors: RefCell<Cursors>,
+    transaction: Cell<Transaction>,
+}
+
+/// A prepared statement and its text.
+pub(crate) struct PgStatement {
+    sql: Arc<str>,
+    statement: Statement,
+}
+
+/// The names of cursors. A name belongs to one text, so that its `fetch` can stay prepared.
+#[derive(Default)]
+struct Cursors {
+    numbers: HashMap<Arc<str>, usize>,
+    open: HashSet<String>,
+}
+
+/// The transaction of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transaction {
+    None,
+    /// To be begun together with the next statement, in one round trip.
+    Due(&'static str),
+    Open,
+}
+
+impl PgConnection {
+    pub fn new(client: Client) -> PgConnection {
+        PgConnection {
+            client,
+            statements: RefCell::default(),
+            cursors: RefCell::default(),
+            transaction: Cell::new(Transaction::None),
+        }
+    }
+
+    /// Returns whether the connection is lost.
+    pub fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    pub fn is_in_transaction(&self) -> bool {
+        self.transaction.get() != Transaction::None && !self.client.is_closed()
+    }
+
+    /// Prepares a statement once.
+    pub fn prepare(&self, sql: &str) -> Result<Arc<PgStatement>> {
+        if let Some(prepared) = self.statements.borrow().get(sql) {
+            return Ok(Arc::clone(prepared));
+        }
+        let statement = self.ask(self.client.prepare(sql))?;
+        let sql: Arc<str> = Arc::from(sql);
+        let prepared = Arc::new(PgStatement { sql: Arc::clone(&sql), statement });
+        let mut statements = self.statements.borrow_mut();
+        if statements.len() >= STATEMENTS_MAX {
+            statements.clear();
+        }
+        statements.insert(sql, Arc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    pub fn execute(&self, prepared: &PgStatement, values: &[Value<'_>]) -> Result<usize> {
+        let changed = self.ask(self.client.execute_raw(&prepared.statement, values))?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    pub fn query(&self, prepared: &PgStatement, values: &[Value<'_>]) -> Result<PgRows<'_>> {
+        self.ask(self.rows(prepared, values)).map(PgRows::all)
+    }
+
+    /// Runs a query through a cursor. A transaction must be open or due.
+    pub fn scan(&self, prepared: &PgStatement, values: &[Value<'_>]) -> Result<PgRows<'_>> {
+        let name = self.cursors.borrow_mut().take_name(&prepared.sql);
+        let cursor = Cursor { conn: self, name };
+        let sql = format!("declare {} no scroll cursor for {}", cursor.name, prepared.sql);
+        let declare = self.prepare(&sql)?;
+        let fetch = fetch_text(&cursor.name, FIRST_STEP);
+        let known = self.statements.borrow().get(fetch.as_str()).cloned();
+        let rows = if let Some(fetch) = known {
+            let both =
+                join(self.client.execute_raw(&declare.statement, values), self.rows(&fetch, &[]));
+            self.ask(async {
+                let (declared, rows) = both.await;
+                declared?;
+                rows
+            })?
+        } else {
+            // A `fetch` can be prepared only while its cursor is open.
+            self.execute(&declare, values)?;
+            let fetch = self.prepare(&fetch)?;
+            self.ask(self.rows(&fetch, &[]))?
+        };
+        Ok(PgRows::begun(rows, cursor))
+    }
+
+    /// Fetches the next rows of a cursor.
+    pub(super) fn fetch(&self, cursor: &str, n: usize) -> Result<Vec<Row>> {
+        let fetch = self.prepare(&fetch_text(cursor, n))?;
+        self.ask(self.rows(&fetch, &[]))
+    }
+
+    pub(super) fn close_cursor(&self, name: &str) {
+        let was_open = self.cursors.borrow_mut().open.remove(name);
+        if was_open && self.transaction.get() == Transaction::Open {
+            self.send(&format!("close {name}"));
+        }
+    }
+
+    /// Runs a statement for a list of keys.
+    pub fn query_each(
+        &self,
+        prepared: &PgStatement,
+        lateral: fn(&str, &str) -> String,
+        keys: &[Value<'_>],
+        others: &[Value<'_>],
+    ) -> Result<Vec<Row>> {
+        let Some(first) = keys.first() else { return Ok(Vec::new()) };
+        let array = match first {
+            Value::Text(_) => "text[]",
+            Value::Blob(_) => "bytea[]",
+            _ => "bigint[]",
+        };
+        let prepared = self.prepare(&lateral(&prepared.sql, array))?;
+        let mut all = vec![Parameter::List(keys)];
+        all.extend(others.iter().map(|value| Parameter::One(*value)));
+        self.query_lists(&prepared, &all)
+    }
+
+    /// Runs a query with parameters that may be lists.
+    pub fn query_lists(
+        &self,
+        prepared: &PgStatement,
+        values: &[Parameter<'_>],
+    ) -> Result<Vec<Row>> {
+        self.ask(async {
+            self.client.query_raw(&prepared.statement, values).await?.try_collect().await
+        })
+    }
+
+    /// Runs several statements without parameters.
+    pub fn batch(&self, sql: &str) -> Result<()> {
+        self.ask(self.client.batch_execute(sql))
+    }
+
+    pub fn begin_reading(&self) {
+        self.transaction.set(Transaction::Due(BEGIN_READING));
+    }
+
+    pub fn begin_writing(&self) -> Result<()> {
+        if self.client.is_closed() {
+            let text = "the connection to the database is lost";
+            return Err(SqlError::of_kind(ErrorKind::Unreachable, text));
+        }
+        self.transaction.set(Transaction::Due(BEGIN_WRITING));
+        Ok(())
+    }
+
+    /// Ends a transaction that only read, without waiting for the answer.
+    pub fn end_reading(&self) {
+        let was_open = self.transaction.replace(Transaction::None) == Transaction::Open;
+        self.cursors.borrow_mut().open.clear();
+        if was_open {
+            self.send("commit");
+        }
+    }
+
+    /// Ends the transaction and waits for the answer; or acts on a savepoint and does not wait,
+    /// because the next statement fails if the savepoint did.
+    pub fn control(&self, sql: &str) -> Result<()> {
+        let ends = sql == "commit" || sql == "rollback";
+        if !ends {
+            if let Transaction::Due(begin) = self.transaction.get() {
+                self.transaction.set(Transaction::Open);
+                self.send(begin);
+            }
+            self.send(sql);
+            return Ok(());
+        }
+        self.cursors.borrow_mut().open.clear();
+        match self.transaction.replace(Transaction::None) {
+            Transaction::Open => self.finish(sql),
+            Transaction::None | Transaction::Due(_) => Ok(()),
+        }
+    }
+
+    /// Ends the transaction. A commit of a failed transaction is a rollback for PostgreSQL, and an
+    /// error for us.
+    fn finish(&self, sql: &str) -> Result<()> {
+        let prepared = self.prepare(sql)?;
+        let tag = wait(self.client.execute_raw(&prepared.statement, &[] as &[Value<'_>]));
+        tag.map_err(SqlError::from).map(|_| ())
+    }
+
+    async fn rows(
+        &self,
+        prepared: &PgStatement,
+        values: &[Value<'_>],
+    ) -> std::result::Result<Vec<Row>, tokio_postgres::Error> {
+        self.client.query_raw(&prepared.statement, values).await?.try_collect().await
+    }
+
+    /// Waits for an answer. Begins the transaction in the same flight if that is due.
+    fn ask<T>(
+        &self,
+        question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        let Transaction::Due(begin) = self.transaction.get() else { return Ok(wait(question)?) };
+        self.transaction.set(Transaction::Open);
+        // `join` polls in order, so `begin` is sent first.
+        let (begun, answer) = wait(join(self.client.batch_execute(begin), question));
+        begun?;
+        Ok(answer?)
+    }
+
+    /// Sends a statement and does not wait for its answer.
+    fn send(&self, sql: &str) {
+        // The first poll sends it. The connection drops the answer.
+        let sent = pin!(self.client.batch_execute(sql));
+        let _ = wait(poll_immediate(sent));
+    }
+}
+
+fn fetch_text(cursor: &str, n: usize) -> String {
+    format!("fetch forward {n} from {cursor}")
+}
+
+impl Cursors {
+    /// Returns a name that is free, the same as often as possible.
+    fn take_name(&mut self, sql: &Arc<str>) -> String {
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(Arc::clone(sql)).or_insert(next);
+        let mut copy = 0;
+        loop {
+            let name = format!("scan_{number}_{copy}");
+            if self.open.insert(name.clone()) {
+                return name;
+            }
+            copy += 1;
+        }
+    }
+}

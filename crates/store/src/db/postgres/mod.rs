@@ -1,0 +1,20 @@
+//! PostgreSQL: a blocking connection over tokio-postgres, and the values on its wire.
+//!
+//! The connections run on a background runtime of their own. A caller may block on any thread,
+//! also on a worker of another runtime.
+
+mod address;
+pub(crate) mod connect;
+mod connection;
+mod cursor;
+mod passfile;
+mod runtime;
+pub(crate) mod seat;
+mod tls;
+mod values;
+
+pub(crate) use address::is_postgres;
+pub use address::{AddressError, PgAddress};
+pub(crate) use connection::{PgConnection, PgStatement};
+pub(crate) use cursor::PgRows;
+pub(crate) use values::{Parameter, column_value};

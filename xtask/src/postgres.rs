@@ -1,0 +1,135 @@
+//! Starts a PostgreSQL server of our own in a temporary folder, runs a command with its address in
+//! `TIDINGS_TEST_STORE`, and stops the server. It listens on a socket in that folder only.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// The variable that makes the tests of the store use the server.
+const VARIABLE: &str = "TIDINGS_TEST_STORE";
+/// A server that takes longer to start does not start at all.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs `args` as a command.
+pub(crate) fn command(args: &[String]) -> Result<bool> {
+    let Some((program, rest)) = args.split_first() else {
+        bail!("usage: xtask postgres COMMAND [ARGUMENT …]");
+    };
+    let server = Server::start()?;
+    let status = Command::new(program)
+        .args(rest)
+        .env(VARIABLE, server.url())
+        .status()
+        .with_context(|| format!("cannot start {program}"))?;
+    Ok(status.success())
+}
+
+/// A running server. Dropping it stops the server and removes its folder.
+struct Server {
+    folder: tempfile::TempDir,
+    process: Child,
+}
+
+impl Server {
+    fn start() -> Result<Server> {
+        let programs = programs()?;
+        let folder = tempfile::Builder::new().prefix("tidings-postgres").tempdir()?;
+        let data = folder.path().join("data");
+        if is_root() {
+            // PostgreSQL refuses to run as root.
+            run(Command::new("chown").arg("postgres").arg(folder.path()))?;
+        }
+        // Texts must not depend on the locale, so the tests use one that sorts differently.
+        let mut init = as_server(&programs.join("initdb"));
+        init.arg("-D").arg(&data).args(["--no-sync", "-U", "tidings", "-A", "trust", "-E", "UTF8"]);
+        init.args(["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=de"]);
+        run(init.stdout(Stdio::null()))?;
+        let mut server = as_server(&programs.join("postgres"));
+        server.arg("-D").arg(&data).arg("-k").arg(folder.path());
+        server.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=500"]);
+        server.args(["-c", "log_min_messages=fatal", "-c", "shared_buffers=256MB"]);
+        let process = server.stdin(Stdio::null()).spawn().context("cannot start postgres")?;
+        let server = Server { folder, process };
+        server.wait_until_ready(&programs)?;
+        Ok(server)
+    }
+
+    fn url(&self) -> String {
+        let folder = self.folder.path().display().to_string().replace('/', "%2F");
+        format!("postgres://tidings@{folder}/postgres")
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "waits for another process in real time")]
+    fn wait_until_ready(&self, programs: &Path) -> Result<()> {
+        let begun = Instant::now();
+        loop {
+            let mut ask = Command::new(programs.join("pg_isready"));
+            ask.arg("-q").arg("-h").arg(self.folder.path()).args(["-U", "tidings"]);
+            if ask.status()?.success() {
+                return Ok(());
+            }
+            ensure!(begun.elapsed() < START_LIMIT, "postgres did not start");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The first line of this file is the process id of the server itself, which runs below a
+        // program that changed the user.
+        let file = self.folder.path().join("data/postmaster.pid");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        if let Some(id) = text.lines().next() {
+            let _ = Command::new("kill").args(["-QUIT", id.trim()]).status();
+        }
+        let _ = self.process.wait();
+    }
+}
+
+/// The folder of the server's programs: the newest that is installed, or the one on the path.
+fn programs() -> Result<PathBuf> {
+    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let version = entry.file_name().to_str()?.parse().ok()?;
+            let folder = entry.path().join("bin");
+            folder.join("initdb").exists().then_some((version, folder))
+        })
+        .collect();
+    versions.sort();
+    if let Some((_, folder)) = versions.pop() {
+        return Ok(folder);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).find(|folder| folder.join("initdb").exists());
+    found.context("PostgreSQL is not installed; `make packages` installs it")
+}
+
+fn is_root() -> bool {
+    std::env::var("USER").is_ok_and(|user| user == "root")
+        || std::fs::metadata("/proc/self").is_ok_and(|meta| {
+            use std::os::unix::fs::MetadataExt;
+            meta.uid() == 0
+        })
+}
+
+/// A command that runs as the user `postgres` if we are root.
+fn as_server(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--init-groups", "--"]).arg(program);
+    command
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+    ensure!(status.success(), "{command:?} failed");
+    Ok(())
+}
