@@ -169,8 +169,8 @@ pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, DbError> {
 
 /// SQL for the state of a row `s` of `feed_state`, derived from its other columns and its tags.
 pub(crate) const STATE: &str = "case when s.gone_at is not null then 4 \
-    when coalesce(s.paused, exists (select 1 from feed_tags t join tag_settings g \
-      on g.tag = t.tag where t.feed = s.feed and g.paused = 1)) = 1 then 5 \
+    when coalesce(s.paused, (select max(g.paused) from feed_tags t join tag_settings g \
+      on g.tag = t.tag where t.feed = s.feed), 0) = 1 then 5 \
     when s.failures > 0 and s.last_outcome = 'damaged' then 3 when s.failures > 0 then 2 \
     when s.last_poll_at is null then 1 else 0 end";
 

@@ -60,7 +60,7 @@ impl Store {
             let (due_since, failing) = (due_since(conn, now)?, failing(conn, now)?);
             // Positions have gaps after deleted entries, so the waiting matches are counted.
             let sql = "select (select count(*) from queries), count(*), \
-                       coalesce(sum(d.attempts > 0), 0), \
+                       coalesce(sum(case when d.attempts > 0 then 1 else 0 end), 0), \
                        coalesce(sum((select count(*) from query_entries e \
                        where e.query = d.query and e.position > d.position)), 0), \
                        (select count(*) from dead_letters), \

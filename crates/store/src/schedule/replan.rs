@@ -116,16 +116,16 @@ impl Store {
             // The last poll is set to now, because the next start would otherwise move the times
             // again.
             let sql = "update feed_state set \
-                       next_at = next_at - coalesce($1, last_poll_at - $2), \
-                       wanted_at = wanted_at - coalesce($1, last_poll_at - $2), \
+                       next_at = next_at - coalesce(cast($1 as bigint), last_poll_at - $2), \
+                       wanted_at = wanted_at - coalesce(cast($1 as bigint), last_poll_at - $2), \
                        last_poll_at = case when last_poll_at > $2 then $2 else last_poll_at end \
-                       where $1 is not null or last_poll_at > $2";
+                       where cast($1 as bigint) is not null or last_poll_at > $2";
             conn.execute(sql, params![by, now])?;
             let sql = "update domains set \
-                       not_before = not_before - coalesce($1, last_request_at - $2), \
+                       not_before = not_before - coalesce(cast($1 as bigint), last_request_at - $2), \
                        last_request_at = case when last_request_at > $2 then $2 \
                                          else last_request_at end \
-                       where $1 is not null or last_request_at > $2";
+                       where cast($1 as bigint) is not null or last_request_at > $2";
             conn.execute(sql, params![by, now])?;
             state::refresh_loads(conn)
         })
@@ -162,7 +162,7 @@ impl Store {
     /// Returns all feeds by number, or those with a tag.
     pub fn feed_ids(&self, tag: Option<&str>) -> Result<Vec<FeedId>, StoreError> {
         self.read(|conn| {
-            let sql = "select id from feeds where $1 is null \
+            let sql = "select id from feeds where cast($1 as text) is null \
                        or id in (select feed from feed_tags where tag = $1) order by id";
             let mut statement = conn.prepare_cached(sql)?;
             let ids = statement.query_map([tag], |row| row.get(0).map(FeedId))?;

@@ -20,8 +20,13 @@ impl ToSql for Value<'_> {
                 _ => Err(mismatch("a number", kind)),
             },
             Value::Text(text) => match *kind {
-                Type::TEXT | Type::VARCHAR | Type::NAME | Type::UNKNOWN => text.to_sql(kind, out),
-                // Types of the full-text index, which read their text form.
+                Type::TEXT | Type::VARCHAR | Type::NAME | Type::UNKNOWN => {
+                    // PostgreSQL refuses U+0000 in a text, and nobody can read it.
+                    if text.contains('\0') {
+                        return text.replace('\0', "").to_sql(kind, out);
+                    }
+                    text.to_sql(kind, out)
+                }
                 _ => Err(mismatch("a text", kind)),
             },
             Value::Blob(bytes) => match *kind {
