@@ -4,8 +4,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-use crate::Location;
 use crate::db::postgres::{PgAddress, connect};
+use crate::{Location, Store};
 
 /// The variable with the address of a PostgreSQL server that the tests may fill.
 pub const VARIABLE: &str = "TIDINGS_TEST_STORE";
@@ -38,4 +38,11 @@ pub fn location(folder: impl AsRef<Path>) -> Location {
             Location::Postgres(PgAddress::parse(&url, &|_| None).unwrap_or_else(|e| panic!("{e}")))
         }
     }
+}
+
+/// Counts the rows of a table.
+pub fn count(store: &Store, table: &str) -> i64 {
+    let sql = format!("select count(*) from {table}");
+    let counted = store.read(|conn| Ok(conn.query_row(&sql, [], |row| row.get(0))?));
+    counted.unwrap_or_else(|e| panic!("{e}"))
 }

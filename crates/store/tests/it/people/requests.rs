@@ -7,8 +7,7 @@ use crate::sample::{T0, at, fresh};
 #[test]
 fn a_request_is_left_carried_out_and_answered_across_stores() {
     let f = fresh();
-    let command =
-        Store::open(store::testing::location(f.folder.path()), OpenMode::ReadWrite).unwrap();
+    let command = Store::open(store::testing::location(f.folder.path()), OpenMode::Shared).unwrap();
     let id = command.leave_request("feed-add", r#"{"url":"https://example.org/"}"#, T0).unwrap();
     let pending = f.store.pending_requests().unwrap();
     assert_eq!((pending.len(), pending[0].id, pending[0].kind.as_str()), (1, id, "feed-add"));
