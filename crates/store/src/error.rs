@@ -34,6 +34,15 @@ pub enum StoreError {
     Unfit { file: Arc<str>, what: String },
     #[error("{file} is in use by {holder}; stop it first, or use another database (--database)")]
     SeatTaken { file: Arc<str>, holder: Arc<str> },
+    #[error("{file}: only the process that records may make this change; send it a command")]
+    Guest { file: Arc<str> },
+    #[error("another process records now (epoch {epoch} has ended); this one waits for its turn")]
+    SeatLost { epoch: i64 },
+    #[error(
+        "the connection was lost during a commit, and the database did not say within a minute \
+         whether it took effect; the next poll of each feed finds out"
+    )]
+    OutcomeUnknown,
     #[error("{file} is not a Tidings database; choose another data folder")]
     Foreign { file: Arc<str> },
     #[error("{file} has an unexpected schema: {what}; use a copy that `tidings backup` made")]

@@ -25,6 +25,7 @@ pub use db::backup::{BackupSummary, backup, restore};
 pub use db::integrity::Finding;
 pub use db::lock::{Lock, LockError, lock};
 pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
+pub use db::postgres::seat::SeatRow;
 pub use db::postgres::{AddressError, PgAddress};
 pub use error::{ErrorKind, StoreError};
 pub use feed::QueryId;
