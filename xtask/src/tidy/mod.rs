@@ -60,7 +60,7 @@ pub fn command(root: &Path) -> Result<bool> {
 fn violations(root: &Path) -> Result<Vec<Violation>> {
     let files = files(root)?;
     let metadata = imports::metadata(root)?;
-    let mut violations = imports::check(&metadata);
+    let mut violations = imports::check(&metadata, &files);
     violations.extend(dependencies::check(root, &metadata)?);
     violations.extend(reachable::check(&files));
     let sources = parsed::sources(&files)?;
