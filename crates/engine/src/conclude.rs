@@ -3,6 +3,7 @@
 
 mod keep;
 mod next;
+mod pace;
 mod pushed;
 mod relevant;
 
@@ -12,7 +13,7 @@ use dispatch::{PassedDomain, ReadDocument};
 use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, Trouble, Window};
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
-use store::{ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace};
+use store::{ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange};
 use url::Url;
 
 use crate::Settings;
@@ -20,11 +21,9 @@ use crate::budget::{BudgetRule, Budgeted};
 use crate::event::{Finished, PollAnswer};
 use next::{NextPollDecision, PollEvidence};
 pub use next::{budgeted, replanned};
+pub use pace::{pace, set_back, stored_pace};
 pub use pushed::{PushedDocument, is_push_trusted, push_record};
 pub use relevant::PendingDecision;
-
-/// A domain with a request this shortly before a restart may still be handling it.
-const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 
 /// The result of a poll with the controller's verdicts on it.
 pub enum Reading {
@@ -170,7 +169,7 @@ fn begin_record(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_
         status: trip.facts.status,
         bytes: trip.bytes,
         elapsed: trip.elapsed,
-        paces: paces(trip),
+        paces: pace::paces(trip),
     };
     record.observed = ObservedWindow {
         len: observation.window.len() as u32,
@@ -230,40 +229,6 @@ fn outcome(reading: &Reading) -> Outcome {
     }
 }
 
-/// Returns the pace of every domain that received a request, for the store.
-fn paces(trip: &Trip<'_>) -> Vec<StoredPace> {
-    let passed = trip.passed.iter().map(|PassedDomain { domain, at }| StoredPace {
-        domain: domain.clone(),
-        last_request_at: Some(*at),
-        not_before: None,
-        reason: None,
-    });
-    passed.chain([last_pace(trip)]).collect()
-}
-
-fn last_pace(trip: &Trip<'_>) -> StoredPace {
-    let not_before = trip.pace.and_then(|p| p.not_before);
-    pace(Domain::of(trip.url), trip.ended, not_before, trip.facts.status)
-}
-
-/// Returns a domain's pace after a request that ended at `asked`, for the store.
-pub fn pace(
-    domain: Domain,
-    asked: Time,
-    not_before: Option<Time>,
-    status: Option<u16>,
-) -> StoredPace {
-    StoredPace {
-        domain,
-        last_request_at: Some(asked),
-        not_before,
-        reason: not_before.map(|until| match status {
-            Some(status) => format!("it answered {status} and asked us to wait until {until}"),
-            None => format!("it asked us to wait until {until}"),
-        }),
-    }
-}
-
 /// Describes a refusal, and what a person can do about it.
 pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
     let until = pace.and_then(|p| p.not_before);
@@ -303,23 +268,6 @@ fn source(url: &Url) -> i64 {
 /// Returns the domain of the feed's next request.
 pub fn domain(input: &PollInput) -> Domain {
     input.location.current().domain()
-}
-
-/// Returns how far the clock was set back, at least, since it showed `shown`.
-pub fn set_back(shown: Option<Time>, now: Time) -> Duration {
-    shown.map_or(Duration::ZERO, |at| at.since(now))
-}
-
-/// Restores a domain's pace. A request may have been under way when the engine stopped, so a domain
-/// with a recent request waits for its gap from now on.
-pub fn stored_pace(stored: &StoredPace, now: Time) -> DomainPace {
-    let back = set_back(stored.last_request_at, now);
-    let recent = stored.last_request_at.filter(|at| now.since(*at) < RECENTLY_ASKED);
-    DomainPace {
-        last_request_end: recent.map(|_| now),
-        not_before: stored.not_before.map(|at| at - back).filter(|at| *at > now),
-        refusals: 0,
-    }
 }
 
 #[cfg(test)]

@@ -103,12 +103,14 @@ impl Controller {
         let _ended = Ended(Arc::clone(&self.counters));
         while !*stop.borrow() {
             let wake = self.turn();
+            let deadline = self.until_deadline();
             tokio::select! {
                 message = self.channels.next() => match message {
                     Some(message) => self.handle_all(message),
                     None => break,
                 },
                 () = self.context.clock.sleep_until(wake) => {}
+                () = tokio::time::sleep(deadline.unwrap_or_default()), if deadline.is_some() => {}
                 _ = stop.changed() => {}
             }
         }
@@ -125,6 +127,12 @@ impl Controller {
                 "polls that did not end in time are repeated at the next start"
             );
         }
+    }
+
+    /// The real time until a grant may expire.
+    fn until_deadline(&self) -> Option<Duration> {
+        let deadline = self.plan.next_deadline()?;
+        Some(deadline.saturating_sub(self.stopwatch.elapsed()))
     }
 
     /// Grants what may be sent now. Returns when to turn again if nothing happens before.

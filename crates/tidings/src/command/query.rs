@@ -10,7 +10,7 @@ use std::path::Path;
 
 use api::plural;
 use dispatch::command::{Applied, Command, CommandResult, QueriesCommand, QueriesResult};
-use engine::command::standing::{CheckError, CheckedQueryFile, check, located};
+use engine::command::queries::{CheckError, CheckedQueryFile, check, located};
 use query::{Access, Effect};
 use serde_json::json;
 use store::{OpenMode, QueryRow, Store, StoreError};
