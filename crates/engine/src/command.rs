@@ -111,7 +111,7 @@ fn check(command: &Command) -> Result<(), CommandError> {
 }
 
 fn find(engine: &Engine, name: &str) -> Result<FeedId, CommandError> {
-    engine.store.find_feed(name)?.ok_or_else(|| CommandError::NoFeed(masked(name)))
+    engine.store.find_feed(name)?.ok_or_else(|| CommandError::NoFeed(FeedUrl::mask(name)))
 }
 
 fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, CommandError> {
@@ -202,8 +202,4 @@ fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
         }
     }
     Ok(engine.replan(feeds)?)
-}
-
-fn masked(url: &str) -> String {
-    FeedUrl::parse(url).map_or_else(|_| feed::mask_text(url), |url| url.masked())
 }

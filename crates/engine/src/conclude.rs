@@ -26,7 +26,7 @@ pub use pushed::{PushedDocument, is_push_trusted, push_record};
 pub use relevant::PendingDecision;
 
 /// The result of a poll with the controller's verdicts on it.
-pub enum Reading {
+pub enum JudgedReading {
     Document {
         document: Box<ReadDocument>,
         observed: Observed,
@@ -54,7 +54,7 @@ pub enum Reading {
 }
 
 /// The course of a poll: when, where and with what facts.
-pub struct Trip<'a> {
+pub struct PollFacts<'a> {
     pub at: Time,
     pub ended: Time,
     /// The cause in short, if a strategy planned the poll.
@@ -97,8 +97,8 @@ pub fn settle(
 /// Concludes one poll.
 pub fn conclude(
     input: &PollInput,
-    reading: Reading,
-    trip: &Trip<'_>,
+    reading: JudgedReading,
+    trip: &PollFacts<'_>,
     settings: &Settings,
     budget: Option<&BudgetRule>,
 ) -> Concluded {
@@ -106,7 +106,7 @@ pub fn conclude(
     let outcome = outcome(&reading);
     let window_times = input.document.window.times();
     let observation = match &reading {
-        Reading::Document { observed, .. } => observed.observation(trip.at),
+        JudgedReading::Document { observed, .. } => observed.observation(trip.at),
         _ => Window::without_document(&window_times, trip.at, outcome),
     };
     let push = input.subscription().filter(|_| outcome.is_success()).map(|push| PushTrustChange {
@@ -125,10 +125,10 @@ pub fn conclude(
     let evidence = PollEvidence {
         at: trip.at,
         outcome,
-        our_network: matches!(reading, Reading::Failed { our_network: true, .. }),
+        our_network: matches!(reading, JudgedReading::Failed { our_network: true, .. }),
         observation: taught,
         hints: match &reading {
-            Reading::Document { document, .. } => &document.hints,
+            JudgedReading::Document { document, .. } => &document.hints,
             _ => &input.document.hints,
         },
         trust: push.map(|change| change.trust),
@@ -162,7 +162,11 @@ pub fn conclude(
 }
 
 /// Begins the record with the facts of the exchange; the reading and the decision fill in the rest.
-fn begin_record(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollRecord {
+fn begin_record(
+    input: &PollInput,
+    observation: &Observation<'_>,
+    trip: &PollFacts<'_>,
+) -> PollRecord {
     let outcome = observation.outcome;
     let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
     record.exchange = ExchangeRecord {
@@ -181,7 +185,7 @@ fn begin_record(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_
 }
 
 /// Begins the answer to the caller; the reading fills in the rest.
-fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollAnswer {
+fn answer(input: &PollInput, observation: &Observation<'_>, trip: &PollFacts<'_>) -> PollAnswer {
     PollAnswer {
         feed: input.id,
         outcome: observation.outcome,
@@ -207,7 +211,7 @@ fn with_pushed(new: &[Time], pushed: &[Time]) -> Option<Vec<Time>> {
 }
 
 /// Returns the cause of this poll. A poll before its time was requested by a person.
-fn cause(input: &PollInput, trip: &Trip<'_>) -> String {
+fn cause(input: &PollInput, trip: &PollFacts<'_>) -> String {
     if let Some(cause) = trip.cause {
         return cause.to_owned();
     }
@@ -218,14 +222,14 @@ fn cause(input: &PollInput, trip: &Trip<'_>) -> String {
     }
 }
 
-fn outcome(reading: &Reading) -> Outcome {
+fn outcome(reading: &JudgedReading) -> Outcome {
     match reading {
-        Reading::Document { .. } => Outcome::Seen,
-        Reading::Unchanged { .. } => Outcome::Unchanged,
-        Reading::Gone => Outcome::Gone,
-        Reading::Damaged { .. } => Outcome::Damaged,
-        Reading::Refused { .. } => Outcome::Refused,
-        Reading::Failed { .. } => Outcome::Failed,
+        JudgedReading::Document { .. } => Outcome::Seen,
+        JudgedReading::Unchanged { .. } => Outcome::Unchanged,
+        JudgedReading::Gone => Outcome::Gone,
+        JudgedReading::Damaged { .. } => Outcome::Damaged,
+        JudgedReading::Refused { .. } => Outcome::Refused,
+        JudgedReading::Failed { .. } => Outcome::Failed,
     }
 }
 

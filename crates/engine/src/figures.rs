@@ -59,7 +59,7 @@ impl Figures {
 /// The figures, as the loop writes them and others read them.
 #[derive(Debug, Default)]
 pub struct Counters {
-    standing: Mutex<Standing>,
+    state: Mutex<LoopState>,
     polls: AtomicU64,
     seen: AtomicU64,
     unchanged: AtomicU64,
@@ -76,7 +76,7 @@ pub struct Counters {
 
 /// The state of the loop at one moment. A test that moves the clock by it must see all of it.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct LoopState {
     in_flight: usize,
     waiting: usize,
     network_down: bool,
@@ -86,10 +86,10 @@ struct Standing {
     ended: bool,
 }
 
-impl Default for Standing {
+impl Default for LoopState {
     /// Before the first turn nothing is known; there is something to do at once.
-    fn default() -> Standing {
-        Standing {
+    fn default() -> LoopState {
+        LoopState {
             in_flight: 0,
             waiting: 0,
             network_down: false,
@@ -104,8 +104,8 @@ impl Default for Standing {
 impl Counters {
     pub fn report<H>(&self, plan: &Plan<H>, network: &Network, wake_at: Time) {
         let (in_flight, waiting) = (plan.in_flight(), plan.n_waiting());
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        *standing = Standing {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = LoopState {
             in_flight,
             waiting,
             network_down: network.is_down(),
@@ -118,7 +118,7 @@ impl Counters {
 
     /// The loop turns no more.
     pub fn ended(&self) {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
     }
 
     pub fn poll_ended(&self, answer: &PollAnswer, now: Time) {
@@ -157,13 +157,13 @@ impl Counters {
         let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
         let last_hour = minutes.iter().filter(|(m, _)| minute - m < 60).map(|(_, n)| n).sum();
         drop(minutes);
-        let standing = *self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = *self.state.lock().unwrap_or_else(PoisonError::into_inner);
         Figures {
             polls_last_hour: last_hour,
             bytes: self.bytes.load(Ordering::Relaxed),
-            in_flight: standing.in_flight,
-            waiting: standing.waiting,
-            wake_at: standing.wake_at,
+            in_flight: state.in_flight,
+            waiting: state.waiting,
+            wake_at: state.wake_at,
             polls: self.polls.load(Ordering::Relaxed),
             seen: self.seen.load(Ordering::Relaxed),
             unchanged: self.unchanged.load(Ordering::Relaxed),
@@ -173,18 +173,18 @@ impl Counters {
             gone: self.gone.load(Ordering::Relaxed),
             new_entries: self.new_entries.load(Ordering::Relaxed),
             suspected_misses: self.suspected_misses.load(Ordering::Relaxed),
-            network_down: standing.network_down,
-            cannot_record: standing.cannot_record,
-            turned_ago: standing.turned.map(|at| moment().duration_since(at)),
-            ended: standing.ended,
+            network_down: state.network_down,
+            cannot_record: state.cannot_record,
+            turned_ago: state.turned.map(|at| moment().duration_since(at)),
+            ended: state.ended,
         }
     }
 }
 
 /// Tells that the loop is over, also where it failed.
-pub struct Ended(pub Arc<Counters>);
+pub struct LoopEndGuard(pub Arc<Counters>);
 
-impl Drop for Ended {
+impl Drop for LoopEndGuard {
     fn drop(&mut self) {
         self.0.ended();
     }

@@ -50,11 +50,11 @@ pub struct Topics {
 pub type Lookup<T> = Arc<dyn Fn(&str) -> Result<T, StoreError> + Send + Sync>;
 
 /// Domains that asked for fewer verifications, and until when.
-type Resting = Mutex<HashMap<Domain, Time>>;
+type RestingDomains = Mutex<HashMap<Domain, Time>>;
 
 /// The kinds of work, each with places of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum HubWorkKind {
     Verify,
     Push,
     Retry,
@@ -63,11 +63,11 @@ enum Kind {
 struct Hub {
     context: Arc<Context>,
     topics: Topics,
-    resting: Arc<Resting>,
-    lanes: [(Kind, Lanes<i64>); 3],
+    resting: Arc<RestingDomains>,
+    lanes: [(HubWorkKind, Lanes<i64>); 3],
     tasks: JoinSet<()>,
     /// The work of each task.
-    under_way: HashMap<Id, (Kind, i64)>,
+    under_way: HashMap<Id, (HubWorkKind, i64)>,
 }
 
 /// Serves subscribers until told to stop. A request under way is then cut, and repeated at the
@@ -78,9 +78,9 @@ pub async fn run(context: Arc<Context>, topics: Topics, mut stop: watch::Receive
         topics,
         resting: Arc::default(),
         lanes: [
-            (Kind::Verify, Lanes::new(VERIFY_PLACES)),
-            (Kind::Push, Lanes::new(PUSH_PLACES)),
-            (Kind::Retry, Lanes::new(RETRY_PLACES)),
+            (HubWorkKind::Verify, Lanes::new(VERIFY_PLACES)),
+            (HubWorkKind::Push, Lanes::new(PUSH_PLACES)),
+            (HubWorkKind::Retry, Lanes::new(RETRY_PLACES)),
         ],
         tasks: JoinSet::new(),
         under_way: HashMap::new(),
@@ -118,13 +118,13 @@ impl Hub {
         Ok(())
     }
 
-    fn start(&mut self, kind: Kind, id: i64) {
+    fn start(&mut self, kind: HubWorkKind, id: i64) {
         let (context, topics) = (Arc::clone(&self.context), self.topics.clone());
         let resting = Arc::clone(&self.resting);
         let task = self.tasks.spawn(async move {
             let served = match kind {
-                Kind::Verify => verify::verify(&context, &topics, &resting, id).await,
-                Kind::Push | Kind::Retry => push::push(&context, &topics, id).await,
+                HubWorkKind::Verify => verify::verify(&context, &topics, &resting, id).await,
+                HubWorkKind::Push | HubWorkKind::Retry => push::push(&context, &topics, id).await,
             };
             if let Err(error) = served {
                 tracing::error!(%error, "cannot store what the hub did; it is repeated");

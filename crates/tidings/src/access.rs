@@ -79,20 +79,20 @@ pub async fn carry_out(
     command: Command,
     progress: Progress<'_>,
 ) -> Result<CommandResult, CliError> {
-    let hand = Hand::open(config).await?;
-    let done = hand.carry_out(command, progress).await;
-    hand.close().await;
+    let runner = CommandRunner::open(config).await?;
+    let done = runner.carry_out(command, progress).await;
+    runner.close().await;
     done
 }
 
 /// The process that carries commands out: this one, or the daemon that holds the folder.
-pub enum Hand {
+pub enum CommandRunner {
     Own { engine: Box<Engine>, _lock: store::Lock },
     Daemon { data: PathBuf, store: Store },
 }
 
-impl Hand {
-    pub async fn open(config: &Config) -> Result<Hand, CliError> {
+impl CommandRunner {
+    pub async fn open(config: &Config) -> Result<CommandRunner, CliError> {
         let lock = match store::lock(&config.data) {
             Ok(lock) => lock,
             Err(held) if held.is_held() => {
@@ -103,13 +103,13 @@ impl Hand {
                     );
                 }
                 let store = once_made(config, &held).await?;
-                return Ok(Hand::Daemon { data: config.data.clone(), store });
+                return Ok(CommandRunner::Daemon { data: config.data.clone(), store });
             }
             Err(held) => return Err(held.into()),
         };
         let store = Store::open(&config.data, OpenMode::ReadWrite)?;
-        let engine = Box::new(start(config, store, Watch::Asked)?);
-        Ok(Hand::Own { engine, _lock: lock })
+        let engine = Box::new(start(config, store, Watch::OnRequest)?);
+        Ok(CommandRunner::Own { engine, _lock: lock })
     }
 
     pub async fn carry_out(
@@ -118,25 +118,25 @@ impl Hand {
         progress: Progress<'_>,
     ) -> Result<CommandResult, CliError> {
         match self {
-            Hand::Own { engine, .. } => {
+            CommandRunner::Own { engine, .. } => {
                 let done = engine::command::carry_out(engine, command, progress).await;
                 done.map_err(|e| if e.is_input() { input_error(e.to_string()) } else { e.into() })
             }
-            Hand::Daemon { data, store } => through_daemon(data, store, &command).await,
+            CommandRunner::Daemon { data, store } => through_daemon(data, store, &command).await,
         }
     }
 
     /// All feeds, by number.
     pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CliError> {
         let store = match self {
-            Hand::Own { engine, .. } => &engine.store,
-            Hand::Daemon { store, .. } => store,
+            CommandRunner::Own { engine, .. } => &engine.store,
+            CommandRunner::Daemon { store, .. } => store,
         };
         Ok(store.feed_ids(None)?)
     }
 
     pub async fn close(&self) {
-        if let Hand::Own { engine, .. } = self {
+        if let CommandRunner::Own { engine, .. } = self {
             engine.stop().await;
         }
     }

@@ -36,7 +36,7 @@ struct ConfigFile {
     listen: Option<SocketAddr>,
     data: Option<PathBuf>,
     contact: Option<String>,
-    domain_gap: Option<Text>,
+    domain_gap: Option<DurationText>,
     #[serde(default)]
     allow_private: bool,
     workers: Option<usize>,
@@ -68,28 +68,28 @@ struct ConfigFile {
 /// A duration as text, e.g. `"2s"`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Text(Duration);
+struct DurationText(Duration);
 
-impl TryFrom<String> for Text {
+impl TryFrom<String> for DurationText {
     type Error = String;
-    fn try_from(text: String) -> Result<Text, String> {
-        duration(&text).map(Text)
+    fn try_from(text: String) -> Result<DurationText, String> {
+        duration(&text).map(DurationText)
     }
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DomainTable {
-    gap: Text,
+    gap: DurationText,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Defaults {
     policy: Option<String>,
-    alpha: Option<Text>,
-    beta: Option<Text>,
-    eta: Option<Text>,
+    alpha: Option<DurationText>,
+    beta: Option<DurationText>,
+    eta: Option<DurationText>,
     /// `lower` (the default) or `ignore`.
     hints: Option<String>,
     /// From which entries feeds that queries read are learned: `all` (the default) or `relevant`.
@@ -110,10 +110,10 @@ struct BudgetTable {
 struct LimitsTable {
     body_bytes: Option<usize>,
     items: Option<usize>,
-    entry_age: Option<Text>,
+    entry_age: Option<DurationText>,
     entries_per_feed: Option<u64>,
     entries: Option<u64>,
-    key_age: Option<Text>,
+    key_age: Option<DurationText>,
 }
 
 /// How feeds are pushed to us by their hubs.
@@ -121,8 +121,8 @@ struct LimitsTable {
 #[serde(deny_unknown_fields)]
 struct PushTable {
     /// While pushes come, a feed is polled this often to check on them.
-    safety_net: Option<Text>,
-    lease: Option<Text>,
+    safety_net: Option<DurationText>,
+    lease: Option<DurationText>,
     /// Hubs are asked where there is a `public_url`, unless this says no.
     subscribe: Option<bool>,
 }

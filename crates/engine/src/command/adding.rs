@@ -7,7 +7,7 @@ use dispatch::command::{AddedFeed, CommandResult, NotAdded};
 use feed::{FeedId, FeedUrl, Time};
 use store::NewFeed;
 
-use super::{CommandError, Progress, masked, poll_all, polled, schedule_added, tags};
+use super::{CommandError, Progress, poll_all, polled, schedule_added, tags};
 use crate::Engine;
 
 /// A feed that one command adds and polls is due by itself only after this long. Otherwise a fast
@@ -85,7 +85,7 @@ fn add_one(
         id: added.id.0,
         url: shown,
         existed: added.existed,
-        twin: added.twin.map(|(id, url)| format!("{id} {}", masked(&url))),
+        twin: added.twin.map(|(id, url)| format!("{id} {}", FeedUrl::mask(&url))),
         poll: None,
     })
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use dispatch::command::{Applied, QueriesCommand, QueriesResult};
+use dispatch::command::{QueriesCommand, QueriesResult, StatementResult};
 use feed::Time;
 use query::{Catalog, Create, Deliver, Effect, Fault, Position, QueryName, Statement};
 use store::{NewQuery, QueryChange, Store, StoreError};
@@ -110,7 +110,7 @@ fn apply(
                 &drop.name.text
             }
         };
-        queries.push(Applied { name: name.clone(), what: effect.word().to_owned() });
+        queries.push(StatementResult { name: name.clone(), what: effect.word().to_owned() });
     }
     let now = engine.clock.now();
     let changed = engine.store.change_queries(changes, past, now)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dispatch::command::{Change, CommandResult, Target};
+use dispatch::command::{CommandResult, FeedSettingsChange, Target};
 use polling::PolicySpec;
 use store::SettingsChange;
 
@@ -13,7 +13,7 @@ use crate::Engine;
 pub fn set(
     engine: &Engine,
     target: &Target,
-    change: &Change,
+    change: &FeedSettingsChange,
 ) -> Result<CommandResult, CommandError> {
     check(change)?;
     let seconds = |d: Option<Option<u64>>| d.map(|d| d.map(Duration::from_secs));
@@ -41,7 +41,7 @@ pub fn set(
 }
 
 /// Refuses settings that contradict each other.
-pub fn check(change: &Change) -> Result<(), CommandError> {
+pub fn check(change: &FeedSettingsChange) -> Result<(), CommandError> {
     if let Some(Some(spec)) = &change.policy {
         spec.parse::<PolicySpec>().map_err(|e| CommandError::Policy(e.to_string()))?;
     }

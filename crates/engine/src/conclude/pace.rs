@@ -7,13 +7,13 @@ use feed::{Domain, Time};
 use polling::pace::DomainPace;
 use store::StoredPace;
 
-use super::Trip;
+use super::PollFacts;
 
 /// A domain with a request this shortly before a restart may still be handling it.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 
 /// Returns the pace of every domain that received a request, for the store.
-pub fn paces(trip: &Trip<'_>) -> Vec<StoredPace> {
+pub fn paces(trip: &PollFacts<'_>) -> Vec<StoredPace> {
     let passed = trip.passed.iter().map(|PassedDomain { domain, at }| StoredPace {
         domain: domain.clone(),
         last_request_at: Some(*at),
@@ -23,7 +23,7 @@ pub fn paces(trip: &Trip<'_>) -> Vec<StoredPace> {
     passed.chain([last_pace(trip)]).collect()
 }
 
-fn last_pace(trip: &Trip<'_>) -> StoredPace {
+fn last_pace(trip: &PollFacts<'_>) -> StoredPace {
     let not_before = trip.pace.and_then(|p| p.not_before);
     pace(Domain::of(trip.url), trip.ended, not_before, trip.facts.status)
 }

@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, watch};
 use crate::Watch;
 use crate::context::{Context, SET_BACK_MIN};
 use crate::event::{Event, Finished, PollAnswer, ScheduledFeed};
-use crate::figures::{Counters, Ended};
+use crate::figures::{Counters, LoopEndGuard};
 use crate::network::Network;
 use crate::plan::{Grant, Plan, Work};
 use crate::spending::Spending;
@@ -100,7 +100,7 @@ impl Controller {
 
     /// Runs until `stop` turns true, then lets the polls under way end.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        let _ended = Ended(Arc::clone(&self.counters));
+        let _ended = LoopEndGuard(Arc::clone(&self.counters));
         while !*stop.borrow() {
             let wake = self.turn();
             let deadline = self.until_deadline();
@@ -228,7 +228,7 @@ impl Controller {
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),
             Event::Schedule(feed) => self.schedule(feed),
             // Without a daemon no feed is polled by itself.
-            Event::Spend(..) if self.watch == Watch::Asked => {}
+            Event::Spend(..) if self.watch == Watch::OnRequest => {}
             Event::Spend(spending, feeds) => {
                 self.spending = spending;
                 self.causes.clear();
@@ -277,7 +277,7 @@ impl Controller {
         let now = self.context.clock.now();
         self.counters.poll_ended(answer, now);
         self.network.recorded(answer.not_recorded.is_none());
-        if let Some(why) = answer.not_recorded.as_ref().filter(|_| self.watch == Watch::Asked) {
+        if let Some(why) = answer.not_recorded.as_ref().filter(|_| self.watch == Watch::OnRequest) {
             self.call_off(why);
         }
         self.callers.answer(finished.feed, answer);

@@ -11,7 +11,7 @@ use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use store::{QueryEntry, StoreError};
 
-use super::Job;
+use super::DeliveryTask;
 use crate::settings::{Mail, MailSecurity};
 
 /// Matches in one mail; the next mail brings the others.
@@ -22,7 +22,7 @@ const DAY: i64 = 86_400;
 /// From the first day of 1970, a Thursday, to the first Monday.
 const TO_MONDAY: i64 = 4 * DAY;
 
-impl Job<'_> {
+impl DeliveryTask<'_> {
     pub(super) async fn digest(
         &self,
         to: &str,

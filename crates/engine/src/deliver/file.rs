@@ -10,14 +10,14 @@ use std::time::Duration;
 use feed::Time;
 use store::{QueryEntry, StoreError};
 
-use super::{Job, Letters};
+use super::{DeliveryTask, MatchMessages};
 
 /// Lines written before one sync.
 const BATCH: u32 = 500;
 /// A line is shorter than this; further back the end of the last one is not looked for.
 const LINE_BYTES_MAX: u64 = 32 << 20;
 
-impl Job<'_> {
+impl DeliveryTask<'_> {
     pub(super) async fn file(
         &self,
         path: &str,
@@ -26,13 +26,13 @@ impl Job<'_> {
         let Some(folder) = &self.context.settings.delivery.folder else {
             return self.retry("no folder for files is configured".to_owned()).await;
         };
-        let (mut cursor, mut letters) = (self.cursor(), Letters::default());
+        let (mut cursor, mut messages) = (self.cursor(), MatchMessages::default());
         loop {
             let found = self.matches(cursor.position, BATCH).await?;
             let Some(last) = found.last().map(|found| found.position) else { return Ok(()) };
-            let line = |found: &QueryEntry, letters: &mut Letters| {
+            let line = |found: &QueryEntry, messages: &mut MatchMessages| {
                 let named = (self.query.id, self.query.name.as_str());
-                letters.letter(self.store(), named, found).map(|letter| letter.to_string())
+                messages.message(self.store(), named, found).map(|message| message.to_string())
             };
             let mut parts: Vec<(PathBuf, String)> = Vec::new();
             for one in &found {
@@ -41,7 +41,7 @@ impl Job<'_> {
                     parts.push((name, String::new()));
                 }
                 if let Some((_, text)) = parts.last_mut() {
-                    text.push_str(&line(one, &mut letters)?);
+                    text.push_str(&line(one, &mut messages)?);
                     text.push('\n');
                 }
             }

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use feed::Time;
 
-use super::{ATTEMPTS_MAX, Attempt, Cursor, Step, after};
+use super::{ATTEMPTS_MAX, Attempt, Cursor, CursorStep, after};
 
 /// The committed state, which survives a kill.
 #[derive(Clone)]
-struct Stored {
+struct CommittedState {
     positions: Vec<i64>,
     cursor: Cursor,
     not_before: Time,
@@ -18,22 +18,22 @@ struct Stored {
 }
 
 /// One life. Every choice comes from the seed.
-struct Life {
+struct SimulatedDelivery {
     state: u64,
     now: Time,
-    stored: Stored,
+    stored: CommittedState,
     /// Every position that arrived, in the order of arrival, repeats included.
     arrived: Vec<i64>,
     n_kills: u32,
 }
 
-impl Life {
-    fn new(seed: u64) -> Life {
+impl SimulatedDelivery {
+    fn new(seed: u64) -> SimulatedDelivery {
         let start = Time::from_secs(1_700_000_000);
         let cursor = Cursor { position: 0, attempts: 0 };
         let dead = BTreeSet::new();
-        let stored = Stored { positions: Vec::new(), cursor, not_before: start, dead };
-        Life { state: seed, now: start, stored, arrived: Vec::new(), n_kills: 0 }
+        let stored = CommittedState { positions: Vec::new(), cursor, not_before: start, dead };
+        SimulatedDelivery { state: seed, now: start, stored, arrived: Vec::new(), n_kills: 0 }
     }
 
     /// splitmix64.
@@ -95,16 +95,16 @@ impl Life {
     }
 
     /// One transaction: all of it or nothing.
-    fn store(&mut self, step: &Step) {
+    fn store(&mut self, step: &CursorStep) {
         let before = self.stored.cursor.position;
         match *step {
-            Step::Advance { to } => self.stored.cursor = Cursor { position: to, attempts: 0 },
-            Step::Wait { attempts, until, .. } => {
+            CursorStep::Advance { to } => self.stored.cursor = Cursor { position: to, attempts: 0 },
+            CursorStep::Wait { attempts, until, .. } => {
                 assert!(until > self.now && attempts < ATTEMPTS_MAX);
                 self.stored.cursor.attempts = attempts;
                 self.stored.not_before = until;
             }
-            Step::Bury { position, .. } => {
+            CursorStep::Bury { position, .. } => {
                 self.stored.dead.insert(position);
                 self.stored.cursor = Cursor { position, attempts: 0 };
             }
@@ -138,7 +138,7 @@ impl Life {
 fn nothing_is_forgotten_and_the_order_holds_over_five_thousand_lives() {
     let (mut n_arrived, mut n_kills, mut n_dead) = (0, 0, 0);
     for seed in 0..5000 {
-        let mut life = Life::new(seed);
+        let mut life = SimulatedDelivery::new(seed);
         for _ in 0..60 {
             life.publish();
             // Spells in which nearly nothing works are what makes dead letters.

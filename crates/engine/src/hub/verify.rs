@@ -10,7 +10,7 @@ use fetch::{FailureKind, Fetched};
 use store::{HubSubscription, StoreError, SubscriberRequestKind};
 use url::Url;
 
-use super::{Resting, Topics, blocking};
+use super::{RestingDomains, Topics, blocking};
 use crate::context::Context;
 use crate::errand::{self, PlanHandle};
 use crate::keys;
@@ -34,7 +34,7 @@ const RESTING_MAX: usize = 10_000;
 pub async fn verify(
     context: &Context,
     topics: &Topics,
-    resting: &Resting,
+    resting: &RestingDomains,
     id: i64,
 ) -> Result<(), StoreError> {
     let store = &context.store;
@@ -118,7 +118,7 @@ fn question(mut url: Url, topic: &str, wish: &SubscriberRequestKind, challenge: 
     url
 }
 
-fn is_resting(context: &Context, resting: &Resting, url: &Url) -> bool {
+fn is_resting(context: &Context, resting: &RestingDomains, url: &Url) -> bool {
     let now = context.clock.now();
     let mut resting = resting.lock().unwrap_or_else(PoisonError::into_inner);
     // A clock that was set back ends no rest later than it would have ended.
@@ -126,7 +126,7 @@ fn is_resting(context: &Context, resting: &Resting, url: &Url) -> bool {
     resting.contains_key(&Domain::of(url))
 }
 
-fn rest(context: &Context, resting: &Resting, url: &Url) {
+fn rest(context: &Context, resting: &RestingDomains, url: &Url) {
     let mut resting = resting.lock().unwrap_or_else(PoisonError::into_inner);
     if resting.len() < RESTING_MAX {
         resting.insert(Domain::of(url), context.clock.now() + REST);

@@ -6,13 +6,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feed::Domain;
+use feed::{Domain, mask_address};
 use fetch::{Parcel, Posted, RetryAfter};
 use store::{PushDue, StoreError};
 use tokio::task::JoinSet;
 use url::{Url, form_urlencoded};
 
-use super::masked;
 use crate::context::Context;
 use crate::errand::{self, PlanHandle};
 use crate::plan::ErrandClass;
@@ -83,7 +82,12 @@ async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<(), StoreE
         Posted::Blocked { reason } => (reason, None),
         Posted::Failed(failure) => (failure.to_string(), None),
     };
-    tracing::info!(hub = masked(&due.hub), topic = masked(&due.topic), why, "a hub refused");
+    tracing::info!(
+        hub = mask_address(&due.hub),
+        topic = mask_address(&due.topic),
+        why,
+        "a hub refused"
+    );
     let next_at = now + wait(attempts, retry_after);
     store.note_hub_refused(due.id, next_at, why).await
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::Letters;
+use engine::MatchMessages;
 use feed::EntryId;
 use serde_json::json;
 use store::{EntryFilter, Store, StreamCursor};
@@ -42,7 +42,7 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
     if foreign {
         say_gap(&mut gap);
     }
-    let mut letters = Letters::default();
+    let mut messages = MatchMessages::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
     while left > 0 {
         let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
@@ -62,7 +62,7 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
             }
         };
         for entry in &batch {
-            let mut shown = letters.entry(&store, entry)?;
+            let mut shown = messages.entry(&store, entry)?;
             shown["cursor"] = json!(StreamCursor::Stream(entry.id).to_string());
             if std::mem::take(&mut gap) {
                 shown["gap"] = json!(true);

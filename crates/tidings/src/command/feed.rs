@@ -6,7 +6,7 @@ mod poll;
 use std::time::Duration;
 
 use api::plural;
-use dispatch::command::{Change, Command, CommandResult, NotAdded, Target};
+use dispatch::command::{Command, CommandResult, FeedSettingsChange, NotAdded, Target};
 use engine::Clock;
 use serde_json::{Value, json};
 use store::FeedRow;
@@ -177,7 +177,7 @@ async fn change(set: FeedSet) -> Result<(), CliError> {
         (None, Some(tag)) => Target::Tag(tag),
         (None, None) => return Err(input_error("name a feed, or a tag with --tag".to_owned())),
     };
-    let change = Change {
+    let change = FeedSettingsChange {
         policy: set.policy.map(|p| (p != "default").then_some(p)),
         alpha: seconds("--alpha", set.alpha)?,
         beta: seconds("--beta", set.beta)?,
@@ -185,7 +185,7 @@ async fn change(set: FeedSet) -> Result<(), CliError> {
         weight: set.weight,
         paused: if set.pause { Some(true) } else { set.resume.then_some(false) },
     };
-    if change == Change::default() {
+    if change == FeedSettingsChange::default() {
         let what = "--policy, --alpha, --beta, --weight, --max-delay, --pause or --resume";
         return Err(input_error(format!("nothing to set; name one of {what}")));
     }

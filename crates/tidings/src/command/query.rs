@@ -9,7 +9,7 @@ mod test;
 use std::path::Path;
 
 use api::plural;
-use dispatch::command::{Applied, Command, CommandResult, QueriesCommand, QueriesResult};
+use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult, StatementResult};
 use engine::command::queries::{CheckError, CheckedQueryFile, check, located};
 use query::{Access, Effect};
 use serde_json::json;
@@ -112,7 +112,7 @@ fn say_applied(granted: &QueriesResult, as_json: bool) -> Result<(), CliError> {
             "feeds_resting": feeds_resting, "past": past,
         }));
     }
-    for Applied { name, what } in queries {
+    for StatementResult { name, what } in queries {
         print_line(&format!("{name}: {what}"))?;
     }
     if *feeds_added > 0 {

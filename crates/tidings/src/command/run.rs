@@ -130,7 +130,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
 }
 
 /// Carries out the commands of the page and the API in the engine of this process.
-fn act(engine: &Arc<Engine>) -> api::Act {
+fn act(engine: &Arc<Engine>) -> api::CommandFn {
     let engine = Arc::downgrade(engine);
     Arc::new(move |command| {
         let engine = engine.clone();
@@ -198,13 +198,13 @@ fn live(
     store: &Store,
     started_at: feed::Time,
     demo: bool,
-) -> impl Fn() -> api::Live + Send + Sync + 'static {
+) -> impl Fn() -> api::EngineState + Send + Sync + 'static {
     let (figures, store) = (engine.figures_reader(), store.clone());
     move || {
         let now = figures();
         // The store says more exactly why nothing is kept.
         let not_kept = store.trouble().map(|why| why.to_string());
-        api::Live {
+        api::EngineState {
             not_ready: not_kept.or_else(|| now.trouble().map(str::to_owned)),
             demo,
             started_at,
@@ -221,12 +221,12 @@ fn live(
 }
 
 /// Reads the engine's poll counts. It does not keep the engine alive.
-fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'static {
+fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::PollTotals + Send + Sync + 'static {
     let (figures, engine) = (engine.figures_reader(), Arc::downgrade(engine));
     move || {
         let now = figures();
         let budget = engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.budget);
-        api::Spent {
+        api::PollTotals {
             seen: now.seen,
             unchanged: now.unchanged,
             failed: now.failed,
@@ -300,7 +300,7 @@ async fn wait_for_signal() -> Result<(), CliError> {
 /// Polls each feed that is due now at most once. Waits for gaps, not for Retry-After.
 async fn once(config: &Config, lock: Lock) -> Result<(), CliError> {
     let store = Store::open(&config.data, OpenMode::ReadWrite)?;
-    let engine = access::start(config, store, Watch::Asked)?;
+    let engine = access::start(config, store, Watch::OnRequest)?;
     let due = engine.store.due_feeds(engine.clock.now())?;
     let bar = output::bar("polling", due.len() as u64);
     let mut answers = engine.poll(&due)?;

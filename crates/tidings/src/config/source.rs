@@ -23,13 +23,13 @@ pub struct ConfigSource {
     /// The file as the operator named it.
     shown: String,
     text: String,
-    keys: Vec<Placed>,
+    keys: Vec<KeyPosition>,
 }
 
 /// The position of a key in a table. The table of the keys before the first header is empty, and a
 /// table itself stands under its name with an empty key.
 #[derive(Debug)]
-struct Placed {
+struct KeyPosition {
     table: String,
     key: String,
     at: Range<usize>,
@@ -62,7 +62,7 @@ impl ConfigSource {
         self.place(self.find(table, "").map_or(0, |placed| placed.at.start))
     }
 
-    fn find(&self, table: &str, key: &str) -> Option<&Placed> {
+    fn find(&self, table: &str, key: &str) -> Option<&KeyPosition> {
         self.keys.iter().find(|placed| placed.table == table && placed.key == key)
     }
 
@@ -112,7 +112,7 @@ impl ConfigSource {
     fn unreadable(&self, error: &toml::de::Error) -> CliError {
         let at = error.span().map_or(0, |span| span.start);
         let mut around = self.keys.iter().filter(|p| !p.key.is_empty() && p.value.contains(&at));
-        let Some(Placed { table, key, value, .. }) = around.next() else {
+        let Some(KeyPosition { table, key, value, .. }) = around.next() else {
             return self.say(at, error.message());
         };
         let tables = reference::tables();
@@ -130,7 +130,7 @@ impl ConfigSource {
 }
 
 /// The keys of a document: those before the first table, then each table with its own.
-fn placed(document: &DeTable<'_>) -> Vec<Placed> {
+fn placed(document: &DeTable<'_>) -> Vec<KeyPosition> {
     let mut all = Vec::new();
     for (name, value) in document {
         let (key, at) = (name.get_ref().to_string(), name.span());
@@ -144,16 +144,16 @@ fn placed(document: &DeTable<'_>) -> Vec<Placed> {
                 }
             }
             DeValue::Table(inner) => place_table(&key, inner, at, &mut all),
-            _ => all.push(Placed { table: String::new(), key, at, value: value.span() }),
+            _ => all.push(KeyPosition { table: String::new(), key, at, value: value.span() }),
         }
     }
     all
 }
 
-fn place_table(name: &str, inner: &DeTable<'_>, at: Range<usize>, all: &mut Vec<Placed>) {
+fn place_table(name: &str, inner: &DeTable<'_>, at: Range<usize>, all: &mut Vec<KeyPosition>) {
     let (table, value) = (name.to_owned(), at.clone());
-    all.push(Placed { table, key: String::new(), at, value });
-    all.extend(inner.iter().map(|(key, value)| Placed {
+    all.push(KeyPosition { table, key: String::new(), at, value });
+    all.extend(inner.iter().map(|(key, value)| KeyPosition {
         table: name.to_owned(),
         key: key.get_ref().to_string(),
         at: key.span(),

@@ -10,7 +10,7 @@ use store::Store;
 use tokio::task::JoinSet;
 
 use super::other_answer;
-use crate::access::Hand;
+use crate::access::CommandRunner;
 use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config::Config;
 use crate::error::{CliError, failed, failed_silently};
@@ -53,8 +53,8 @@ pub async fn run(
 }
 
 async fn all(config: &Config, json: bool) -> Result<(), CliError> {
-    let hand = Arc::new(Hand::open(config).await?);
-    let ids = hand.feed_ids()?;
+    let runner = Arc::new(CommandRunner::open(config).await?);
+    let ids = runner.feed_ids()?;
     let bar = output::bar("polling", ids.len() as u64);
     let n_parts = ids.len().div_ceil(PART);
     let mut parts = (0..n_parts).map(|n| part(&ids, n, n_parts));
@@ -64,9 +64,9 @@ async fn all(config: &Config, json: bool) -> Result<(), CliError> {
         while under_way.len() < PARTS_UNDER_WAY
             && let Some(feeds) = parts.next()
         {
-            let hand = Arc::clone(&hand);
+            let runner = Arc::clone(&runner);
             let command = Command::Poll { feeds: Some(feeds) };
-            under_way.spawn(async move { hand.carry_out(command, &|_, _| ()).await });
+            under_way.spawn(async move { runner.carry_out(command, &|_, _| ()).await });
         }
         let Some(done) = under_way.join_next().await else { break };
         let done = done.map_err(|e| failed(format!("a part of the polls broke off: {e}")))??;
@@ -79,7 +79,7 @@ async fn all(config: &Config, json: bool) -> Result<(), CliError> {
         rows.flush()?;
     }
     bar.finish_and_clear();
-    hand.close().await;
+    runner.close().await;
     if json {
         rows.end_json()?;
     } else {

@@ -1,6 +1,6 @@
 //! `tidings entries --query NAME`: what a query kept, by its own cursors, oldest first.
 
-use engine::Letters;
+use engine::MatchMessages;
 use serde_json::{Value, json};
 use store::{Store, StreamCursor};
 
@@ -25,7 +25,7 @@ pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CliError
         Some(_) => (0, true),
         None => (0, false),
     };
-    let mut letters = Letters::default();
+    let mut messages = MatchMessages::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
     let asked = after > 0;
     // Until a line says so.
@@ -37,7 +37,7 @@ pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CliError
             say_gap(&mut gap);
         }
         for found in &page.entries {
-            let mut line = letters.entry(store, &found.entry)?;
+            let mut line = messages.entry(store, &found.entry)?;
             if let Value::Object(fields) = &mut line {
                 let cursor = StreamCursor::Query(query.id, found.position).to_string();
                 fields.insert("cursor".to_owned(), json!(cursor));

@@ -74,11 +74,11 @@ fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), CliError> {
 
 /// The newest matches, oldest first, in the contract's words.
 fn newest(store: &Store, tried: &TrialResult) -> Result<Vec<serde_json::Value>, CliError> {
-    let mut letters = engine::Letters::default();
+    let mut messages = engine::MatchMessages::default();
     let first = tried.newest.len().saturating_sub(NAMED_MAX);
     let mut entries = Vec::new();
     for (id, _) in &tried.newest[first..] {
-        let entry = store.entry(*id)?.map(|entry| letters.entry(store, &entry));
+        let entry = store.entry(*id)?.map(|entry| messages.entry(store, &entry));
         entries.extend(entry.transpose()?);
     }
     Ok(entries)

@@ -10,18 +10,18 @@ use store::{EntryRow, QueryEntry, QueryId, Store, StoreError, StreamCursor};
 
 /// Writes matches as JSON. It remembers the feeds that it has read.
 #[derive(Default)]
-pub struct Letters {
+pub struct MatchMessages {
     feeds: HashMap<FeedId, String>,
 }
 
-impl Letters {
+impl MatchMessages {
     /// Returns the key of a match. It never changes, so a receiver can recognise repeats.
     pub fn key(query: &str, found: &QueryEntry) -> String {
         format!("{query}/{}", found.entry.id)
     }
 
     /// Returns the message to a receiver about one match.
-    pub fn letter(
+    pub fn message(
         &mut self,
         store: &Store,
         (query, name): (QueryId, &str),
@@ -33,7 +33,7 @@ impl Letters {
             fields.insert("categories".to_owned(), json!(found.entry.categories));
         }
         Ok(json!({
-            "key": Letters::key(name, found),
+            "key": MatchMessages::key(name, found),
             "query": name,
             "cursor": StreamCursor::Query(query, found.position).to_string(),
             "entry": entry,
