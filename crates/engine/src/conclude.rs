@@ -98,7 +98,7 @@ pub fn settle(
 pub fn conclude(
     input: &PollInput,
     reading: JudgedReading,
-    trip: &PollFacts<'_>,
+    poll: &PollFacts<'_>,
     settings: &Settings,
     budget: Option<&BudgetRule>,
 ) -> Concluded {
@@ -106,12 +106,12 @@ pub fn conclude(
     let outcome = outcome(&reading);
     let window_times = input.document.window.times();
     let observation = match &reading {
-        JudgedReading::Document { observed, .. } => observed.observation(trip.at),
-        _ => Window::without_document(&window_times, trip.at, outcome),
+        JudgedReading::Document { observed, .. } => observed.observation(poll.at),
+        _ => Window::without_document(&window_times, poll.at, outcome),
     };
     let push = input.subscription().filter(|_| outcome.is_success()).map(|push| PushTrustChange {
         subscription: push.id,
-        trust: pushed::after_poll(push, observation.new.len(), input.pushed().len(), trip.at),
+        trust: pushed::after_poll(push, observation.new.len(), input.pushed().len(), poll.at),
     });
     let all_new = with_pushed(observation.new, input.pushed());
     let taught = match &all_new {
@@ -123,7 +123,7 @@ pub fn conclude(
     let is_polled_again = outcome != Outcome::Gone && !input.settings.paused;
     let waits = settings.learn_relevant && outcome.is_success() && is_polled_again;
     let evidence = PollEvidence {
-        at: trip.at,
+        at: poll.at,
         outcome,
         our_network: matches!(reading, JudgedReading::Failed { our_network: true, .. }),
         observation: taught,
@@ -132,20 +132,20 @@ pub fn conclude(
             _ => &input.document.hints,
         },
         trust: push.map(|change| change.trust),
-        url: trip.url,
-        facts: trip.facts,
-        pace: trip.pace,
+        url: poll.url,
+        facts: poll.facts,
+        pace: poll.pace,
     };
     let later = waits.then(|| Box::new(PendingDecision::new(input, &evidence, settings, budget)));
     let decided = (!waits).then(|| next::decide(input, &evidence, settings, budget));
 
-    let mut record = begin_record(input, &observation, trip);
+    let mut record = begin_record(input, &observation, poll);
     let failures = decided.as_ref().map_or(0, |decided| decided.decision.failures);
     record.trust = push;
-    record.location = keep::follow_redirects(input, trip, outcome, failures);
-    let mut answer = answer(input, &observation, trip);
-    keep::keep_reading(&mut record, &mut answer, input, reading, trip);
-    let next_at = is_polled_again.then_some(trip.at);
+    record.location = keep::follow_redirects(input, poll, outcome, failures);
+    let mut answer = answer(input, &observation, poll);
+    keep::keep_reading(&mut record, &mut answer, input, reading, poll);
+    let next_at = is_polled_again.then_some(poll.at);
     let mut finished = Finished {
         feed: input.id,
         domain: record.location.effective_url.as_ref().unwrap_or(input.location.current()).domain(),
@@ -165,27 +165,27 @@ pub fn conclude(
 fn begin_record(
     input: &PollInput,
     observation: &Observation<'_>,
-    trip: &PollFacts<'_>,
+    poll: &PollFacts<'_>,
 ) -> PollRecord {
     let outcome = observation.outcome;
-    let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
+    let mut record = PollRecord::empty(input.id, input.generation, poll.at, outcome, poll.at);
     record.exchange = ExchangeRecord {
-        status: trip.facts.status,
-        bytes: trip.bytes,
-        elapsed: trip.elapsed,
-        paces: pace::paces(trip),
+        status: poll.facts.status,
+        bytes: poll.bytes,
+        elapsed: poll.elapsed,
+        paces: pace::paces(poll),
     };
     record.observed = ObservedWindow {
         len: observation.window.len() as u32,
         overlap: observation.overlap as u32,
         suspected_miss: observation.suspected_miss,
     };
-    record.cause = Some(cause(input, trip));
+    record.cause = Some(cause(input, poll));
     record
 }
 
 /// Begins the answer to the caller; the reading fills in the rest.
-fn answer(input: &PollInput, observation: &Observation<'_>, trip: &PollFacts<'_>) -> PollAnswer {
+fn answer(input: &PollInput, observation: &Observation<'_>, poll: &PollFacts<'_>) -> PollAnswer {
     PollAnswer {
         feed: input.id,
         outcome: observation.outcome,
@@ -194,7 +194,7 @@ fn answer(input: &PollInput, observation: &Observation<'_>, trip: &PollFacts<'_>
         next_poll: None,
         detail: String::new(),
         candidates: Vec::new(),
-        bytes: trip.bytes,
+        bytes: poll.bytes,
         not_recorded: None,
     }
 }
@@ -211,12 +211,12 @@ fn with_pushed(new: &[Time], pushed: &[Time]) -> Option<Vec<Time>> {
 }
 
 /// Returns the cause of this poll. A poll before its time was requested by a person.
-fn cause(input: &PollInput, trip: &PollFacts<'_>) -> String {
-    if let Some(cause) = trip.cause {
+fn cause(input: &PollInput, poll: &PollFacts<'_>) -> String {
+    if let Some(cause) = poll.cause {
         return cause.to_owned();
     }
     match (&input.schedule.why.cause, input.schedule.next_at) {
-        (_, Some(planned)) if trip.at < planned => Cause::Asked.code(),
+        (_, Some(planned)) if poll.at < planned => Cause::Asked.code(),
         (Some(cause), _) => cause.clone(),
         (None, _) => Cause::First.code(),
     }

@@ -55,7 +55,7 @@ pub fn damaged(input: &PollInput, reading: JudgedReading) -> JudgedReading {
 /// that keeps failing is forgotten.
 pub fn follow_redirects(
     input: &PollInput,
-    trip: &PollFacts<'_>,
+    poll: &PollFacts<'_>,
     outcome: Outcome,
     failures: u32,
 ) -> LocationChange {
@@ -63,16 +63,16 @@ pub fn follow_redirects(
     if !outcome.is_success() {
         change.pending.clone_from(&input.location.pending);
         let remembered = input.location.effective_url.is_some();
-        let is_gone = trip.facts.status == Some(410);
+        let is_gone = poll.facts.status == Some(410);
         if remembered && (is_gone || failures >= EFFECTIVE_URL_FAILURES_MAX) {
             change.effective_url = Some(input.location.url.clone());
         }
         return change;
     }
-    if !trip.permanent {
+    if !poll.permanent {
         return change;
     }
-    let Ok(to) = FeedUrl::parse(trip.url.as_str()) else { return change };
+    let Ok(to) = FeedUrl::parse(poll.url.as_str()) else { return change };
     let count = match &input.location.pending {
         Some(moved) if moved.to == to => moved.count + 1,
         _ => 1,
@@ -91,17 +91,17 @@ pub fn keep_reading(
     answer: &mut PollAnswer,
     input: &PollInput,
     reading: JudgedReading,
-    trip: &PollFacts<'_>,
+    poll: &PollFacts<'_>,
 ) {
     let feed = input.location.url.masked();
     match reading {
         JudgedReading::Unchanged { validators } => {
             answer.detail = "unchanged".to_owned();
-            let sent = super::validators(input, trip.url);
+            let sent = super::validators(input, poll.url);
             let kept = store::StoredValidators {
                 etag: validators.etag.or(sent.etag),
                 last_modified: validators.last_modified.or(sent.last_modified),
-                of: Some(super::source(trip.url)),
+                of: Some(super::source(poll.url)),
             };
             let validators = (kept != input.document.validators).then_some(kept);
             record.content = PollContent::Unchanged { validators };
@@ -113,13 +113,13 @@ pub fn keep_reading(
             let is_cut_off =
                 document.is_cut_off || document.is_damaged && document.items.is_empty();
             let previous = input.history.last_success_at;
-            let repair = |item: &Item| repair(item, dates, trip.at, previous);
+            let repair = |item: &Item| repair(item, dates, poll.at, previous);
             let entries = entry_changes(mem::take(&mut document.items), &observed, repair);
             let body_hash = document.body_hash;
             let fetch::Validators { etag, last_modified } = mem::take(&mut document.validators);
-            let mut kept = document_record(*document, entries, trip);
+            let mut kept = document_record(*document, entries, poll);
             let validators =
-                store::StoredValidators { etag, last_modified, of: Some(super::source(trip.url)) };
+                store::StoredValidators { etag, last_modified, of: Some(super::source(poll.url)) };
             // The validators would stand for the missing rest too. Without them the next poll
             // fetches the whole document.
             kept.validators = if is_cut_off { Default::default() } else { validators };
@@ -130,7 +130,7 @@ pub fn keep_reading(
         JudgedReading::Gone => {
             let reason = "the publisher ended the feed (410 Gone); \
                           `tidings feed poll` asks once more, `tidings feed remove` removes it";
-            record.location.gone = Some(Gone { at: trip.at, reason: reason.to_owned() });
+            record.location.gone = Some(Gone { at: poll.at, reason: reason.to_owned() });
             record.problem = Some(PollProblem::new("410 Gone"));
             answer.detail = reason.to_owned();
         }
@@ -183,10 +183,10 @@ fn seen_in_words(observed: &Observed) -> String {
 fn document_record(
     document: ReadDocument,
     entries: EntryChanges,
-    trip: &PollFacts<'_>,
+    poll: &PollFacts<'_>,
 ) -> DocumentRecord {
     let (description, hints) = (document.description, document.hints);
-    let (hub, topic) = pushed_by(&description, trip);
+    let (hub, topic) = pushed_by(&description, poll);
     let (hub, topic) = (short(hub), short(topic));
     let facts = FeedFacts {
         title: description.title,
@@ -207,10 +207,10 @@ fn short(address: Option<String>) -> Option<String> {
 /// Returns the hub of a document, and the address under which the hub knows it. The header comes
 /// before the document (WebSub, section 4), and the polled address after both. A feed with a login
 /// or a token is not named to a hub.
-fn pushed_by(document: &FeedDescription, trip: &PollFacts<'_>) -> (Option<String>, Option<String>) {
-    let links = &trip.facts.links;
+fn pushed_by(document: &FeedDescription, poll: &PollFacts<'_>) -> (Option<String>, Option<String>) {
+    let links = &poll.facts.links;
     let hub = links.hub.as_ref().map(Url::to_string).or_else(|| document.hub.clone());
-    let public = Some(trip.url).filter(|url| feed::mask_secrets(url) == url.as_str());
+    let public = Some(poll.url).filter(|url| feed::mask_secrets(url) == url.as_str());
     let said = links.own.as_ref().map(Url::to_string).or_else(|| document.self_link.clone());
     (hub, public.map(|url| said.unwrap_or_else(|| url.to_string())))
 }

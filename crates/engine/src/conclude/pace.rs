@@ -13,19 +13,19 @@ use super::PollFacts;
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 
 /// Returns the pace of every domain that received a request, for the store.
-pub fn paces(trip: &PollFacts<'_>) -> Vec<StoredPace> {
-    let passed = trip.passed.iter().map(|PassedDomain { domain, at }| StoredPace {
+pub fn paces(poll: &PollFacts<'_>) -> Vec<StoredPace> {
+    let passed = poll.passed.iter().map(|PassedDomain { domain, at }| StoredPace {
         domain: domain.clone(),
         last_request_at: Some(*at),
         not_before: None,
         reason: None,
     });
-    passed.chain([last_pace(trip)]).collect()
+    passed.chain([last_pace(poll)]).collect()
 }
 
-fn last_pace(trip: &PollFacts<'_>) -> StoredPace {
-    let not_before = trip.pace.and_then(|p| p.not_before);
-    pace(Domain::of(trip.url), trip.ended, not_before, trip.facts.status)
+fn last_pace(poll: &PollFacts<'_>) -> StoredPace {
+    let not_before = poll.pace.and_then(|p| p.not_before);
+    pace(Domain::of(poll.url), poll.ended, not_before, poll.facts.status)
 }
 
 /// Returns a domain's pace after a request that ended at `asked`, for the store.

@@ -45,12 +45,12 @@ fn run<'a>(
     adjust: impl FnOnce(&mut PollFacts<'a>),
 ) -> Concluded {
     static FACTS: LazyLock<fetch::ExchangeFacts> = LazyLock::new(fetch::ExchangeFacts::default);
-    let mut trip = trip(input.location.url.url(), &FACTS);
-    adjust(&mut trip);
-    conclude(input, reading, &trip, &Settings::new(), None)
+    let mut poll = poll(input.location.url.url(), &FACTS);
+    adjust(&mut poll);
+    conclude(input, reading, &poll, &Settings::new(), None)
 }
 
-fn trip<'a>(url: &'a Url, facts: &'a fetch::ExchangeFacts) -> PollFacts<'a> {
+fn poll<'a>(url: &'a Url, facts: &'a fetch::ExchangeFacts) -> PollFacts<'a> {
     PollFacts {
         cause: None,
         at: NOW,
@@ -128,7 +128,7 @@ fn validators_belong_to_the_url_that_gave_them() {
     let last_modified = Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec());
     let fresh = fetch::Validators { etag: None, last_modified };
     let reading = JudgedReading::Unchanged { validators: fresh };
-    let done = run(&input, reading, |trip| trip.url = &other);
+    let done = run(&input, reading, |poll| poll.url = &other);
     input.document.validators = done.record.validators().expect("those of the other URL").clone();
     assert_eq!(input.document.validators.etag, None);
     assert!(validators(&input, input.location.url.url()).is_empty());
@@ -177,10 +177,10 @@ fn a_promised_delay_binds_the_budget_and_no_server() {
     input.settings.own.max_delay = Some(Duration::from_secs(600));
     let facts = fetch::ExchangeFacts::default();
     let url = input.location.url.url().clone();
-    let trip = trip(&url, &facts);
+    let poll = poll(&url, &facts);
     let mut latest = |failures, reading| {
         input.history.failures = failures;
-        let done = conclude(&input, reading, &trip, &Settings::new(), Some(&rule));
+        let done = conclude(&input, reading, &poll, &Settings::new(), Some(&rule));
         let budgeted = done.finished.budgeted.expect("under the budget");
         (
             budgeted.latest.expect("promised").since(NOW).as_secs(),
@@ -236,7 +236,7 @@ fn retry_after_moves_the_next_poll() {
     let until = NOW + Duration::from_secs(30 * 3600);
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
     let reading = JudgedReading::Refused { kind: Trouble::Status, detail: "429".to_owned() };
-    let done = run(&input(), reading, |trip| trip.pace = Some(pace));
+    let done = run(&input(), reading, |poll| poll.pace = Some(pace));
     assert_eq!(done.record.decision.next.at, until);
     assert_eq!(done.record.exchange.paces[0].not_before, Some(until));
 }
@@ -250,7 +250,7 @@ fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
         let (date, expires) = (Some(date), Some(expires));
         let facts =
             fetch::ExchangeFacts { date, expires, max_age, ..fetch::ExchangeFacts::default() };
-        let done = run(&input, document(&["a"]), |trip| trip.facts = &facts);
+        let done = run(&input, document(&["a"]), |poll| poll.facts = &facts);
         done.record.decision.next.at.since(NOW)
     };
     assert_eq!(wait(NOW, NOW + hours(3), None), hours(3));
@@ -273,17 +273,17 @@ fn a_permanent_redirect_is_remembered_only_when_it_repeats() {
     let to = Url::parse("https://other.example/feed").expect("a URL");
     let mut input = input();
     let before = input.clone();
-    let first = run(&before, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
+    let first = run(&before, document(&["a"]), |poll| (poll.url, poll.permanent) = (&to, true));
     assert_eq!(first.record.location.effective_url, None);
     input.location.pending = first.record.location.pending;
     assert_eq!(input.location.pending.as_ref().map(|m: &PendingRedirect| m.count), Some(1));
-    let second = run(&input, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
+    let second = run(&input, document(&["a"]), |poll| (poll.url, poll.permanent) = (&to, true));
     assert_eq!(
         second.record.location.effective_url.map(|u| u.as_str().to_owned()),
         Some(to.to_string())
     );
     assert_eq!(second.finished.domain.as_str(), "other.example");
-    let temporary = run(&input, document(&["a"]), |trip| trip.url = &to);
+    let temporary = run(&input, document(&["a"]), |poll| poll.url = &to);
     assert_eq!(
         (temporary.record.location.effective_url, temporary.record.location.pending),
         (None, None)
@@ -319,7 +319,7 @@ fn gone_from_where_it_moved_to_is_not_yet_gone() {
     let mut input = input();
     input.location.effective_url = FeedUrl::parse("https://other.example/feed").ok();
     let facts = fetch::ExchangeFacts { status: Some(410), ..fetch::ExchangeFacts::default() };
-    let done = run(&input, JudgedReading::Gone, |trip| trip.facts = &facts);
+    let done = run(&input, JudgedReading::Gone, |poll| poll.facts = &facts);
     assert_eq!(done.record.location.gone, None, "the publisher may have moved again");
     assert_eq!(done.record.outcome, Outcome::Failed);
     assert_eq!(done.record.location.effective_url.as_ref(), Some(&input.location.url));
@@ -339,7 +339,7 @@ fn no_hub_is_told_the_secret_of_a_feed() {
         document.description.self_link = Some(url.to_owned());
         let reading = JudgedReading::Document { document, observed, dates };
         let url = Url::parse(url).expect("a URL");
-        let done = run(&input(), reading, |trip| trip.url = &url);
+        let done = run(&input(), reading, |poll| poll.url = &url);
         done.record.document().expect("a document").facts.topic.clone()
     };
     assert!(hub("https://example.org/feed?page=1").is_some());

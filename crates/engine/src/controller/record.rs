@@ -166,7 +166,7 @@ async fn record(
     end: &ExchangeEnd,
 ) {
     let PollCourse { cause, url, so_far } = course;
-    let trip = conclude::PollFacts {
+    let facts = conclude::PollFacts {
         at: sent_at(course, end.at),
         ended: end.at,
         cause: cause.as_deref(),
@@ -179,7 +179,7 @@ async fn record(
         pace: end.verdict.pace,
     };
     let budget = context.budget();
-    let concluded = conclude::conclude(input, reading, &trip, &context.settings, budget.as_ref());
+    let concluded = conclude::conclude(input, reading, &facts, &context.settings, budget.as_ref());
     let Concluded { record, mut finished, mut answer, later } = concluded;
     let (feed, due) = (input.id, record.decision.next.at);
     let recorded = match later {
