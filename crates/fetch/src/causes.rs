@@ -1,5 +1,5 @@
-//! Errors of the libraries below, in plain words and sorted by kind. It never shows a URL, so no
-//! password can slip into a text.
+//! Sorts the errors of the libraries by kind and describes them in plain words. It never shows a
+//! URL, so no password can get into a message.
 
 use std::error::Error;
 use std::io;
@@ -11,11 +11,11 @@ use crate::limits::ExchangeLimits;
 use crate::names::LookupError;
 use crate::{Failure, FailureKind, Fetched};
 
-/// Longer texts of other people's errors are cut: they end in tables and on pages.
+/// Longer error texts of libraries are cut, because they appear in tables and on pages.
 const DETAIL_CHARS_MAX: usize = 300;
 const CUT: &str = "the server cut the connection";
 
-/// How an exchange ended that the client gave up.
+/// Returns the outcome of an exchange that failed with an error of the client.
 pub(crate) fn outcome(error: &reqwest::Error, limits: &ExchangeLimits) -> Fetched {
     let mut deepest = String::new();
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
@@ -32,7 +32,8 @@ pub(crate) fn outcome(error: &reqwest::Error, limits: &ExchangeLimits) -> Fetche
     Fetched::Failed(unknown(error, &deepest, limits))
 }
 
-/// The cause of a cause. `io::Error` hides the error it wraps and names that one's cause instead.
+/// Returns the cause of an error. `io::Error` hides the error that it wraps and names that error's
+/// cause instead.
 fn below<'a>(e: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match e.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(inner) => Some(inner),
@@ -55,7 +56,7 @@ fn known(e: &(dyn Error + 'static), connecting: bool, limits: &ExchangeLimits) -
         return Some(failure(FailureKind::Protocol, CUT));
     }
     let io = e.downcast_ref::<io::Error>()?;
-    // An error made by a library is told by what is inside.
+    // An error that a library made is described by the error inside it.
     if io.get_ref().is_some() && io.kind() != io::ErrorKind::UnexpectedEof {
         return None;
     }

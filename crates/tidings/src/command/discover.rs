@@ -20,7 +20,7 @@ struct DiscoveredFeed {
     url: String,
     title: Option<String>,
     mime_type: Option<String>,
-    /// Why it is left out, where it stands for a feed that is listed already.
+    /// The reason why it is left out, if it is the same as a listed feed.
     dropped: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `tidings lab budget`: strategies over a trace, each with the same polls to spend.
+//! `tidings lab budget`: runs strategies over a trace, each with the same number of polls.
 
 use lab::budget::{BudgetSetting, StrategyRun, spend_all};
 use serde_json::{Value, json};
