@@ -125,7 +125,7 @@ fn instance(headers: &HeaderMap) -> Result<(), Failure> {
         None => Ok(()),
         Some(other) => Err(Failure::new(
             FailureKind::Encoding,
-            format!("the server sent a difference we did not ask for ({other:.40})"),
+            format!("the server sent a partial document that we did not request ({other:.40})"),
         )),
     }
 }
@@ -139,13 +139,14 @@ pub(crate) fn redirect(url: &Url, status: u16, headers: &HeaderMap) -> Option<Ur
 /// from the server.
 fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
     let bad = |why: &str| Failure::new(FailureKind::Redirect, why.to_owned());
-    let location = headers.get(header::LOCATION).ok_or_else(|| bad("a redirect to nowhere"))?;
+    let location =
+        headers.get(header::LOCATION).ok_or_else(|| bad("a redirect without a target"))?;
     if location.len() > LOCATION_BYTES_MAX {
         return Err(bad(&format!("a redirect to an address of {} bytes", location.len())));
     }
     let location = String::from_utf8_lossy(location.as_bytes());
     if location.trim().is_empty() {
-        return Err(bad("a redirect to nowhere"));
+        return Err(bad("a redirect without a target"));
     }
     let mut to = url
         .join(&location)
@@ -164,7 +165,7 @@ fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
 
 fn status_words(status: u16) -> String {
     let meaning = match status {
-        304 => "unchanged, though we had nothing to compare with",
+        304 => "not modified, although the request had no validators",
         404 => "not found",
         500..=599 => "the server has a problem",
         400..=499 => "the server does not accept the request",

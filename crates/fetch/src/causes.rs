@@ -74,10 +74,10 @@ fn socket_words(io: &io::Error, connecting: bool) -> Option<Failure> {
         Kind::AddrNotAvailable => {
             (FailureKind::Connect, "this machine has no free address or port")
         }
-        Kind::TimedOut if connecting => (FailureKind::Connect, "no answer to the connection"),
-        Kind::TimedOut => (FailureKind::Timeout, "the connection went silent"),
+        Kind::TimedOut if connecting => (FailureKind::Connect, "the connection attempt timed out"),
+        Kind::TimedOut => (FailureKind::Timeout, "the connection timed out"),
         Kind::UnexpectedEof if connecting => {
-            (FailureKind::Tls, "the server hung up during the TLS handshake")
+            (FailureKind::Tls, "the server closed the connection during the TLS handshake")
         }
         Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe if connecting => {
             (FailureKind::Connect, "the server reset the connection")
@@ -111,14 +111,14 @@ fn tls_words(tls: &TlsError, has_authorities: bool) -> String {
                 "the server's certificate is for another name"
             }
             CertificateError::UnknownIssuer => {
-                "the server's certificate is signed by nobody we trust"
+                "the server's certificate is not signed by a trusted authority"
             }
             CertificateError::Revoked => "the server's certificate was revoked",
             other => return format!("the server's certificate is not acceptable: {other}"),
         },
         TlsError::InvalidMessage(_) => "the server does not speak TLS on this port",
         TlsError::AlertReceived(AlertDescription::UnrecognisedName) => {
-            "the server knows no site of this name"
+            "the server does not know a site of this name"
         }
         TlsError::AlertReceived(
             AlertDescription::HandshakeFailure | AlertDescription::ProtocolVersion,
@@ -145,7 +145,7 @@ fn unknown(error: &reqwest::Error, deepest: &str, limits: &ExchangeLimits) -> Fa
     if error.is_builder() {
         return failure(FailureKind::Protocol, &format!("the URL cannot be requested: {deepest}"));
     }
-    failure(FailureKind::Protocol, &format!("the answer is not sound HTTP: {deepest}"))
+    failure(FailureKind::Protocol, &format!("the answer is not valid HTTP: {deepest}"))
 }
 
 fn failure(kind: FailureKind, detail: &str) -> Failure {

@@ -50,7 +50,7 @@ impl Decoder {
             .map(Coding::of_label)
             .collect();
         if labels.len() > LABELS_MAX {
-            let why = format!("the body is encoded {} times over", labels.len());
+            let why = format!("the body has {} encodings, one over another", labels.len());
             return Err(DecodeError::Garbage(why));
         }
         // The last encoding was applied last. One more layer without a label follows: it removes a

@@ -154,12 +154,12 @@ impl Fetcher {
     /// Creates a request to an allowed URL, with no header but its login.
     pub(crate) fn bare(&self, url: &Url, method: Method) -> Result<Request, Fetched> {
         if !matches!(url.scheme(), "http" | "https") {
-            let why = format!("{} addresses are not asked", url.scheme());
+            let why = format!("{} addresses are not supported", url.scheme());
             return Err(Fetched::Failed(Failure::new(FailureKind::Protocol, why)));
         }
         if self.loopback_only.as_ref().is_some_and(|names| !names.is_loopback(url)) {
-            let reason = "a demonstration asks only its own feeds; add it where `tidings run` \
-                          runs without --demo";
+            let reason = "a demonstration polls only its own feeds; add this one to an \
+                          instance without --demo";
             return Err(Fetched::Blocked { reason: reason.to_owned() });
         }
         if let Some(address) = literal(url)

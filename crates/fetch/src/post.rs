@@ -84,6 +84,6 @@ fn posted(outcome: Fetched) -> Posted {
         Fetched::Blocked { reason } => Posted::Blocked { reason },
         Fetched::Failed(failure) => Posted::Failed(failure),
         // A failed exchange has no other outcome.
-        _ => Posted::Failed(Failure::new(FailureKind::Protocol, "the answer makes no sense")),
+        _ => Posted::Failed(Failure::new(FailureKind::Protocol, "the answer is not valid")),
     }
 }

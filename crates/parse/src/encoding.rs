@@ -82,7 +82,7 @@ fn by_label<'a>(bytes: &'a [u8], label: &str) -> Result<Cow<'a, str>, &'static s
     let spelled = label.trim().replace('_', "-");
     let encoding = Encoding::for_label(spelled.as_bytes())
         .or_else(|| Encoding::for_label(label.trim().as_bytes()))
-        .ok_or("no such encoding is known")?;
+        .ok_or("this encoding is unknown")?;
     if encoding == UTF_16LE || encoding == UTF_16BE {
         return Err("the bytes are not UTF-16");
     }
@@ -92,7 +92,7 @@ fn by_label<'a>(bytes: &'a [u8], label: &str) -> Result<Cow<'a, str>, &'static s
         }
         return Err("the bytes are not UTF-8");
     }
-    mostly(bytes, encoding).ok_or("the bytes are not")
+    mostly(bytes, encoding).ok_or("the bytes do not fit")
 }
 
 /// Decodes the text, if few characters had to be replaced: at most one in twenty of those beyond

@@ -130,7 +130,7 @@ impl<'a> OpmlReader<'a> {
         match lower(name).as_ref() {
             "title" => self.in_title = false,
             "outline" if self.open.pop().is_none() => {
-                self.skip("</outline>", "it closes nothing");
+                self.skip("</outline>", "it is an end tag without a start");
             }
             _ => {}
         }

@@ -79,8 +79,8 @@ pub(crate) fn holds_address(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Returns HTML with absolute addresses; every other byte is unchanged. Addresses for which there
-/// is no room stay as written.
+/// Returns HTML with absolute addresses; every other byte is unchanged. Addresses that do
+/// not fit stay as written.
 pub(crate) fn markup(html: String, base: Option<&Url>, room: &GrowthBudget) -> String {
     let Some(base) = base else { return html };
     let mut out = String::new();

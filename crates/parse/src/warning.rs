@@ -49,8 +49,8 @@ impl Defect {
 
     fn words(self) -> &'static str {
         match self {
-            Defect::StrayAngle => "`<` that opens no tag, read as text",
-            Defect::StrayAmpersand => "`&` that begins no entity, read as text",
+            Defect::StrayAngle => "`<` that does not open a tag, read as text",
+            Defect::StrayAmpersand => "`&` that does not begin an entity, read as text",
             Defect::UnknownEntity => "undefined entity, left as written",
             Defect::BadCharacter => "character that XML forbids, removed",
             Defect::MissingEnd => "missing end tag, supplied",
@@ -58,20 +58,20 @@ impl Defect {
             Defect::UnclosedTag => "tag without its `>`, closed",
             Defect::UnclosedCdata => "CDATA section without its end, closed",
             Defect::UnclosedComment => "comment without its end, skipped to the next `>`",
-            Defect::CutOff => "the document breaks off; what came before was read",
+            Defect::CutOff => "the document is cut off; the part before the cut was read",
             Defect::JunkBefore => "text before the document, skipped",
             Defect::UnknownDate => "date that is not understood, left out",
             Defect::UnknownHint => "polling hint that is not understood, left out",
             Defect::RssCloud => {
-                "rssCloud notices are offered; they are not spoken, so it is polled"
+                "rssCloud notices are offered but not supported; the feed is polled"
             }
             Defect::BadBase64 => "base64 text that cannot be decoded, left as written",
             Defect::FieldTooLong => "field longer than the limit, cut",
             Defect::ItemTooLong => {
-                "items longer than the document allows for; their texts were left out"
+                "items too long for the size of the document; their texts were left out"
             }
             Defect::TooManyBytes => {
-                "items longer than the document allows for; the rest was not read"
+                "items too long for the size of the document; the rest was not read"
             }
             Defect::TooDeep => "element nested deeper than the limit, left out",
             Defect::TooManyItems => "item beyond the limit; the rest was not read",

@@ -353,7 +353,7 @@ fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CliErr
     ];
     match zeros.into_iter().find(|(_, is_zero)| *is_zero) {
         Some((name, _)) => {
-            let reason = "0 would keep nothing; leave it out for no limit";
+            let reason = "0 would keep nothing; leave the key out for no limit";
             Err(source.fault("limits", name, reason))
         }
         None => Ok(()),

@@ -171,8 +171,8 @@ fn broken_markup_is_repaired_and_said() {
         "undefined entity, left as written (`&foo;`)",
         "XML forbids",
         "missing end",
-        "opens no tag",
-        "breaks off",
+        "does not open a tag",
+        "is cut off",
     ] {
         assert!(said.contains(fault), "{fault} is not in:\n{said}");
     }

@@ -79,7 +79,7 @@ pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CliError> {
             None
         }
         Err(error) => {
-            let remedy = "the message says what to do; a backup helps where the file is damaged";
+            let remedy = "do what the message says; if the file is damaged, restore a backup";
             checks.push(DoctorCheck::trouble("storage", error.to_string(), remedy.to_owned()));
             None
         }

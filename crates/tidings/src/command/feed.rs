@@ -81,7 +81,7 @@ fn refused(not_added: &[NotAdded]) -> CliError {
             candidates.map(|candidate| format!("  the page links to this feed: {candidate}")),
         );
     }
-    lines.push("nothing of it is kept; --force adds it anyway".to_owned());
+    lines.push("it was not added; --force adds it anyway".to_owned());
     failed(lines.join("\n"))
 }
 

@@ -58,7 +58,8 @@ async fn answer(engine: Arc<Engine>, request: CommandRequest) {
     tracing::error!(error = why, "cannot answer a request of another process");
     let refusal = match done {
         Ok(_) => {
-            let message = format!("it was done, but the answer could not be kept: {why}");
+            let message =
+                format!("the command was carried out, but its answer could not be stored: {why}");
             CommandRefusal { message, input: false }
         }
         Err(refusal) => refusal,

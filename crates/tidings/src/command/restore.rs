@@ -25,7 +25,7 @@ pub fn run(args: &Restore) -> Result<(), CliError> {
     let restored = restored.map_err(|error| match error {
         StoreError::Exists { .. } | StoreError::Newer { .. } => input_error(error.to_string()),
         StoreError::Altered { what, .. } => input_error(format!(
-            "{} is not as `tidings backup` makes a copy: {what}; choose another",
+            "{} differs from a copy made by `tidings backup`: {what}; choose another file",
             args.file.display()
         )),
         // Up to here only the copy was read.

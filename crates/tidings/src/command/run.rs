@@ -43,8 +43,8 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
     }
     if !config.listen.ip().is_loopback() && !has_accounts(&config)? {
         return Err(input_error(format!(
-            "without an account the page is served on loopback only, not on {}; make one first: \
-             tidings user add NAME",
+            "without an account the page is served on loopback only, not on {}; create one \
+             first: tidings user add NAME",
             config.listen
         )));
     }
@@ -80,7 +80,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
     }
     if !store.has_accounts()? {
         tracing::info!(
-            "there is no account yet: everybody at this machine may use the page; make one \
+            "there is no account yet: everybody at this machine may use the page; create one \
              with `tidings user add NAME`"
         );
     }
@@ -124,7 +124,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
     let _ = stop.send(true);
     engine.stop().await;
     if let Ok(Err(error)) = server.await {
-        tracing::error!(%error, "the page's server ended badly");
+        tracing::error!(%error, "the server of the page ended with an error");
     }
     drop(lock);
     Ok(())

@@ -157,7 +157,7 @@ fn push_words(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
         ),
         (Some(_), _) => format!(
             "{hub} promised to push it until {until}, but a poll found more than it pushed. \
-             Polls go on until it has pushed reliably again."
+             Polls continue until it has pushed reliably again."
         ),
         _ => format!("{hub} promised to push it until {until}. It is polled until the first push."),
     }

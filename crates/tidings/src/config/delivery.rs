@@ -54,7 +54,7 @@ fn server(table: MailTable, source: &ConfigSource) -> Result<Mail, CliError> {
         Some("tls") => (MailSecurity::Tls, PORT_TLS),
         Some("none") => (MailSecurity::None, PORT_PLAIN),
         Some(other) => {
-            let what = format!("`{other}` is none of starttls, tls and none");
+            let what = format!("`{other}` is not starttls, tls or none");
             return Err(source.fault("mail", "security", what));
         }
     };

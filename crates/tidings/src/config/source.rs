@@ -189,7 +189,7 @@ fn unknown_key(key: &str, table: &ConfigTable, tables: &[ConfigTable]) -> String
         return format!("{here}; it belongs {}", place(other.name));
     }
     let known: Vec<&str> = table.keys.iter().map(|k| k.name).collect();
-    format!("{here}; known there are {}", known.join(", "))
+    format!("{here}; known keys there: {}", known.join(", "))
 }
 
 /// Returns the name of a key for a message.

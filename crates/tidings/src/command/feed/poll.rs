@@ -69,7 +69,7 @@ async fn all(config: &Config, json: bool) -> Result<(), CliError> {
             under_way.spawn(async move { hand.carry_out(command, &|_, _| ()).await });
         }
         let Some(done) = under_way.join_next().await else { break };
-        let done = done.map_err(|e| failed(format!("a part of the polls broke off: {e}")))??;
+        let done = done.map_err(|e| failed(format!("some polls did not finish: {e}")))??;
         let CommandResult::Polled { polls } = done else { return Err(other_answer()) };
         bar.inc(polls.len() as u64);
         for polled in polls {

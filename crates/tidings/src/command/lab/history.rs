@@ -97,9 +97,9 @@ pub fn blind_spots(feeds: &[OwnFeed]) -> String {
     let n_undated: usize = feeds.iter().map(|own| own.n_undated).sum();
     let n_misses: usize = feeds.iter().map(|own| own.n_suspected_misses).sum();
     format!(
-        "It knows only what was seen: entries that came and went between two looks are not in it \
-         ({n_misses} such gaps are suspected), and an entry without a usable date is taken to have \
-         appeared midway between two looks. {n_undated} undated entries of first polls are left \
-         out."
+        "The history contains only entries that a poll saw. Entries that appeared and disappeared \
+         between two polls are missing; {n_misses} such gaps are suspected. An entry without a \
+         usable date is assumed to have appeared midway between two polls. {n_undated} undated \
+         entries of first polls are left out."
     )
 }

@@ -29,7 +29,7 @@ pub fn run(args: &SynthArgs) -> Result<(), CliError> {
     out.finish(&args.out)?;
     let entries: usize = population.feeds.iter().map(|feed| feed.times.len()).sum();
     eprintln!(
-        "{} feeds, {entries} entries; history lies before {}: replay them with --start {}",
+        "{} feeds, {entries} entries; their history ends at {}: replay them with --start {}",
         population.feeds.len(),
         args.start,
         args.start,

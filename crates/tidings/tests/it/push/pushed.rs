@@ -64,13 +64,13 @@ fn pushes_slow_polls_down_until_a_poll_finds_what_none_of_them_brought() {
     hub.set("/feed", Response::rss(hub.rss("/hub", "/feed", 0..4)));
     assert_eq!(program.instance.poll("1")["new"], 1);
     let why = program.why();
-    assert!(why.contains("Polls go on until it has"), "{why}");
+    assert!(why.contains("Polls continue until it has"), "{why}");
     assert!(next_poll(&program) < net);
 
     // It has missed one, so one push is not enough to trust it again; two are.
     wish.push(&hub.rss("/hub", "/feed", 4..5));
     await_pushes(&program, 2);
-    assert!(program.why().contains("Polls go on"), "{}", program.why());
+    assert!(program.why().contains("Polls continue"), "{}", program.why());
     wish.push(&hub.rss("/hub", "/feed", 5..6));
     await_pushes(&program, 3);
     assert!(program.why().contains("only checks that"), "{}", program.why());
