@@ -29,7 +29,8 @@ pub fn run(args: &SynthArgs) -> Result<(), CliError> {
     out.finish(&args.out)?;
     let entries: usize = population.feeds.iter().map(|feed| feed.times.len()).sum();
     eprintln!(
-        "{} feeds, {entries} entries; their history ends at {}: replay them with --start {}",
+        "{} feeds, {entries} entries; those before {} fill the first windows: replay them with \
+         --start {}",
         population.feeds.len(),
         args.start,
         args.start,
