@@ -1,4 +1,4 @@
-//! The parsed form of each construct of the formats, one fact a test.
+//! The parsed form of each construct of the formats, one fact in each test.
 
 use parse::{Document, Format, Limits, document};
 use std::time::Duration;
