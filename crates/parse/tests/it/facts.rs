@@ -167,7 +167,7 @@ fn broken_markup_is_repaired_and_said() {
     let said = doc.warnings.join("\n");
     for fault in [
         "text before",
-        "`&` that begins no",
+        "`&` that does not begin",
         "undefined entity, left as written (`&foo;`)",
         "XML forbids",
         "missing end",

@@ -70,7 +70,7 @@ fn a_configuration_error_has_its_place() {
     // A person who means "no limit" does not lose all entries.
     for zero in ["entries_per_feed = 0", "entries = 0", "entry_age = \"0s\"", "items = 0"] {
         let name = zero.split(' ').next().unwrap();
-        with(&format!("[limits]\n{zero}\n")).says(2, &["config.toml", name, "leave it out"]);
+        with(&format!("[limits]\n{zero}\n")).says(2, &["config.toml", name, "leave the key out"]);
     }
     let instance = Instance::new();
     instance.run(&["feed", "list", "--config", "nowhere.toml"]).says(2, &["nowhere.toml"]);
