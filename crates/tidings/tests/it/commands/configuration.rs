@@ -81,7 +81,7 @@ const FAULTS: &[(&str, &str)] = &[
     (
         "[limits]\nentries = 0\n",
         "2:11: [limits] entries: 0 would keep nothing; leave the key out for no limit; for \
-         example:          entries = 10000000",
+         example: entries = 10000000",
     ),
     ("[keys]\nnewsroom = \"short\"\n", "2:12: [keys] newsroom: a key has at least 16 letters"),
     (

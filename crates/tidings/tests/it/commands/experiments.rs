@@ -30,7 +30,9 @@ fn run_in(root: &Path, instance: &Instance, args: &[&str]) -> (Output, String) {
 #[test]
 fn the_experiment_that_the_readme_names_runs_in_a_clone() {
     let readme = fs::read_to_string(Path::new(REPOSITORY).join("README.md")).unwrap();
-    let named = readme.split('`').find(|code| code.starts_with("lab experiment ")).unwrap();
+    let mut calls =
+        readme.split('`').filter_map(|code| code.strip_prefix("target/release/tidings "));
+    let named = calls.find(|call| call.starts_with("lab experiment ")).unwrap();
     let args: Vec<&str> = named.split(' ').collect();
     let instance = Instance::new();
     let root = clone(&instance);
