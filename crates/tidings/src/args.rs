@@ -51,7 +51,7 @@ pub struct NetworkArgs {
 pub enum CliCommand {
     /// Poll the feeds and serve the page (Ctrl-C stops without data loss)
     Run(RunArgs),
-    /// Add, list, explain, poll, set up or remove feeds
+    /// Add, list, explain, poll, change, move or remove feeds
     #[command(subcommand)]
     Feed(FeedCommand),
     /// Show or set the limit for all polls, and the strategy that spends it
