@@ -193,7 +193,7 @@ impl NotAdded {
     }
 }
 
-/// The answer to a poll, as the contract defines it.
+/// The answer to a poll, under the field names of `feed poll --json`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PollSummary {
     pub feed: u32,

@@ -19,7 +19,7 @@ use crate::{Engine, PollAnswer};
 pub enum CommandError {
     #[error(transparent)]
     Address(#[from] AddressError),
-    #[error("there is no feed `{0}`; `tidings feed list` shows those there are")]
+    #[error("there is no feed `{0}`; `tidings feed list` shows all feeds")]
     NoFeed(String),
     #[error("--policy: {0}")]
     Policy(String),

@@ -86,7 +86,7 @@ fn start_due(
     let due = match context.store.deliveries_due(context.clock.now()) {
         Ok(due) => due,
         Err(error) => {
-            tracing::error!(%error, "cannot look for what is to be delivered");
+            tracing::error!(%error, "cannot read which deliveries are due");
             return !busy.is_empty();
         }
     };
@@ -97,7 +97,7 @@ fn start_due(
             let id = delivery.id;
             let stored = turn(&context, delivery).await;
             if let Err(error) = &stored {
-                tracing::error!(%error, "a delivery could not be kept; it is repeated");
+                tracing::error!(%error, "cannot record a delivery; it is repeated");
                 tokio::time::sleep(trouble_wait).await;
             }
             (id, stored.is_ok())

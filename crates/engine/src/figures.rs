@@ -33,18 +33,18 @@ pub struct Figures {
     /// Polls that ended within the last 60 minutes.
     pub polls_last_hour: u64,
     pub network_down: bool,
-    /// The last poll could not be kept.
+    /// Whether the last poll could not be recorded.
     pub cannot_record: bool,
-    /// When the loop looks again by itself.
+    /// When the loop wakes up next without an event.
     pub wake_at: Time,
-    /// How long ago, in the machine's own time, the loop turned last; `None`: not yet.
+    /// The real time since the last turn of the loop; `None`: no turn yet.
     pub turned_ago: Option<Duration>,
-    /// The loop is over: the engine was stopped, or the loop failed.
+    /// The loop has ended: the engine was stopped, or the loop failed.
     pub ended: bool,
 }
 
 impl Figures {
-    /// Why no feed is polled, or what polls bring is not kept, in a few words.
+    /// Returns why no feed is polled or no result is recorded, in a few words.
     pub fn trouble(&self) -> Option<&'static str> {
         match self.turned_ago {
             _ if self.ended => Some("polling has ended"),
@@ -56,7 +56,7 @@ impl Figures {
     }
 }
 
-/// The figures, as the loop writes them and others read them.
+/// The figures. The loop writes them and others read them.
 #[derive(Debug, Default)]
 pub struct Counters {
     state: Mutex<LoopState>,
@@ -70,11 +70,12 @@ pub struct Counters {
     new_entries: AtomicU64,
     suspected_misses: AtomicU64,
     bytes: AtomicU64,
-    /// Polls by minute, of the last 60 in which there were any.
+    /// Polls by minute, for the last 60 minutes with any poll.
     minutes: Mutex<VecDeque<(i64, u64)>>,
 }
 
-/// The state of the loop at one moment. A test that moves the clock by it must see all of it.
+/// The state of the loop at one moment. A test that moves the clock by it must see a consistent
+/// state.
 #[derive(Clone, Copy, Debug)]
 struct LoopState {
     in_flight: usize,
@@ -87,7 +88,7 @@ struct LoopState {
 }
 
 impl Default for LoopState {
-    /// Before the first turn nothing is known; there is something to do at once.
+    /// Before the first turn nothing is known, so there is something to do at once.
     fn default() -> LoopState {
         LoopState {
             in_flight: 0,
@@ -116,7 +117,7 @@ impl Counters {
         };
     }
 
-    /// The loop turns no more.
+    /// Notes that the loop has ended.
     pub fn ended(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
     }
@@ -181,7 +182,7 @@ impl Counters {
     }
 }
 
-/// Tells that the loop is over, also where it failed.
+/// Reports the end of the loop, even after a panic.
 pub struct LoopEndGuard(pub Arc<Counters>);
 
 impl Drop for LoopEndGuard {

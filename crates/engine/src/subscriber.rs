@@ -27,7 +27,7 @@ const BEGIN_MAX: u32 = 100;
 pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         if let Err(error) = take::all(&context).await {
-            tracing::error!(%error, "a push could not be recorded; it is tried again");
+            tracing::error!(%error, "cannot record a push; retrying");
         }
         if let Err(error) = take::refused(&context).await {
             tracing::error!(%error, "cannot look for feeds with a refused push");

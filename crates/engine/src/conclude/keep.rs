@@ -28,7 +28,8 @@ pub fn not_yet_gone(input: &PollInput, reading: JudgedReading) -> JudgedReading 
     match (&input.location.effective_url, reading) {
         (Some(moved_to), JudgedReading::Gone) if *moved_to != input.location.url => {
             let to = moved_to.masked();
-            let detail = format!("410 Gone at {to}, where it had moved; its own URL is asked next");
+            let detail =
+                format!("410 Gone at {to}, where it had moved; its own URL is polled next");
             let kind = Trouble::Status;
             JudgedReading::Failed { kind, detail, our_network: false, candidates: Vec::new() }
         }

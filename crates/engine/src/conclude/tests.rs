@@ -124,7 +124,7 @@ fn validators_belong_to_the_url_that_gave_them() {
     let (mut input, other) = (input(), Url::parse("https://example.net/feed").expect("a URL"));
     let sent = |input: &PollInput, url: &Url| validators(input, url).etag.is_some();
     assert!(sent(&input, input.location.url.url()) && !sent(&input, &other));
-    // The same document from elsewhere: what it was known by before is known there to nobody.
+    // The same document from another address: the old validators mean nothing there.
     let last_modified = Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec());
     let fresh = fetch::Validators { etag: None, last_modified };
     let reading = JudgedReading::Unchanged { validators: fresh };
@@ -133,7 +133,7 @@ fn validators_belong_to_the_url_that_gave_them() {
     assert_eq!(input.document.validators.etag, None);
     assert!(validators(&input, input.location.url.url()).is_empty());
     assert!(validators(&input, &other).last_modified.is_some());
-    // From before it was noted whose they are.
+    // Validators from before their URL was stored.
     input.document.validators.of = None;
     assert!(!validators(&input, input.location.url.url()).is_empty());
 }

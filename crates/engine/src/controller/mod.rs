@@ -189,7 +189,10 @@ impl Controller {
     /// Follows a clock that was set back. Without this, polls that were planned by the wrong time
     /// would wait until the right time has come as far.
     fn set_back(&mut self, by: Duration, now: Time) {
-        tracing::warn!(seconds = by.as_secs(), "the clock was set back; what is planned follows");
+        tracing::warn!(
+            seconds = by.as_secs(),
+            "the clock was set back; planned polls move with it"
+        );
         self.plan.set_back(by);
         let (context, spends) = (Arc::clone(&self.context), self.spending.is_some());
         tokio::task::spawn_blocking(move || {
@@ -293,7 +296,7 @@ impl Controller {
         for work in self.plan.drain() {
             match work {
                 Work::Start(feed) => {
-                    let detail = format!("not polled, since it could not be kept: {why}");
+                    let detail = format!("not polled, because polls cannot be recorded: {why}");
                     let mut answer = refused(feed, detail, None);
                     answer.outcome = Outcome::Failed;
                     answer.not_recorded = Some(why.to_owned());

@@ -1,5 +1,5 @@
-//! A match as it is handed over: the wire form of webhooks, files and streams. Secrets in the
-//! addresses of feeds are masked.
+//! The JSON form of a match, for webhooks, files and streams. Secrets in the addresses of feeds are
+//! masked.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -41,7 +41,7 @@ impl MatchMessages {
         }))
     }
 
-    /// An entry in the contract's words, without its cursor.
+    /// Returns an entry as JSON, without its cursor.
     pub fn entry(&mut self, store: &Store, entry: &EntryRow) -> Result<Value, StoreError> {
         let feed = self.url(store, entry.feed)?;
         Ok(json!({
@@ -61,7 +61,7 @@ impl MatchMessages {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(vacant) => Ok(vacant.insert(match store.feed(feed) {
                 Ok(row) => row.location.url.masked(),
-                // It was removed and takes its entries along; this one was read before.
+                // The feed was removed with its entries after this entry had been read.
                 Err(StoreError::NoFeed(_)) => String::new(),
                 Err(error) => return Err(error),
             })),

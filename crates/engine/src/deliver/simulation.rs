@@ -17,7 +17,7 @@ struct CommittedState {
     dead: BTreeSet<i64>,
 }
 
-/// One life. Every choice comes from the seed.
+/// One simulated run. Every choice comes from the seed.
 struct SimulatedDelivery {
     state: u64,
     now: Time,
@@ -45,7 +45,7 @@ impl SimulatedDelivery {
         (x ^ (x >> 31)) % below
     }
 
-    /// Some matches are recorded; now and then a feed goes and leaves a hole.
+    /// Some matches are recorded. Now and then a feed is removed and leaves a hole.
     fn publish(&mut self) {
         let mut last = self.stored.positions.last().copied().unwrap_or(0);
         for _ in 0..self.chance(4) {
@@ -59,7 +59,7 @@ impl SimulatedDelivery {
         self.stored.positions.iter().copied().find(|position| *position > cursor)
     }
 
-    /// One turn of the deliverer: attempt, decide, store; each may be cut by a kill.
+    /// One turn of the deliverer: attempt, decide, store. A kill may interrupt each step.
     fn turn(&mut self, trouble: u64) {
         self.now = self.now + std::time::Duration::from_secs(self.chance(2000));
         let Some(position) = self.next().filter(|_| self.stored.not_before <= self.now) else {
@@ -70,12 +70,12 @@ impl SimulatedDelivery {
             return self.kill();
         }
         let attempt = match self.chance(100) {
-            // It arrives, and we hear of it.
+            // The match arrives, and we get the answer.
             n if n >= trouble => {
                 self.arrived.push(position);
                 Attempt::Taken
             }
-            // It arrives, but the answer is lost: the receiver will see it twice.
+            // The match arrives, but the answer is lost: the receiver will see it twice.
             n if n % 3 == 0 => {
                 self.arrived.push(position);
                 Attempt::Failed { why: "no answer".to_owned(), retry_after: None }
@@ -83,7 +83,7 @@ impl SimulatedDelivery {
             _ => Attempt::Failed { why: "503".to_owned(), retry_after: None },
         };
         if killed_at == 1 {
-            // It was sent, and nothing of it stored.
+            // The match was sent, and nothing was stored.
             return self.kill();
         }
         let jitter = self.chance(1000) as f64 / 1000.0;
@@ -141,12 +141,13 @@ fn nothing_is_forgotten_and_the_order_holds_over_five_thousand_lives() {
         let mut life = SimulatedDelivery::new(seed);
         for _ in 0..60 {
             life.publish();
-            // Spells in which nearly nothing works are what makes dead letters.
+            // Phases in which nearly everything fails produce dead letters.
             let trouble = if life.chance(10) < 3 { 97 } else { 40 };
             life.turn(trouble);
             life.check(seed);
         }
-        // In the end the receiver is well, and all that was ever kept has arrived or is laid aside.
+        // At the end the receiver works, and every match that was not dropped has arrived or is a
+        // dead letter.
         let mut turns = 0;
         while life.next().is_some() {
             life.turn(0);

@@ -52,7 +52,7 @@ impl DeliveryTask<'_> {
             let attempt = match found {
                 Some(found) => self.post(url, signed_by, &found, messages).await?,
                 None => Attempt::Failed {
-                    why: "the entry is no longer kept".to_owned(),
+                    why: "the entry is no longer stored".to_owned(),
                     retry_after: None,
                 },
             };
@@ -99,7 +99,7 @@ impl DeliveryTask<'_> {
         let parcel = Parcel { content_type: "application/json", headers, body };
         let plan = PlanHandle::of(self.context);
         let turn = errand::turn(&plan, url.url(), ErrandClass::WithoutGap).await;
-        // There is no turn only where the engine ends.
+        // There is no turn only if the engine ends.
         let turn = turn.ok_or(StoreError::Closed)?;
         Ok(attempt(turn.post_without_gap(self.context, url.url(), parcel).await, now))
     }

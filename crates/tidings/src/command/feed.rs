@@ -81,19 +81,20 @@ fn refused(not_added: &[NotAdded]) -> CliError {
             candidates.map(|candidate| format!("  the page links to this feed: {candidate}")),
         );
     }
-    lines.push("nothing of it is kept; --force adds it anyway".to_owned());
+    lines.push("it was not added; --force adds it anyway".to_owned());
     failed(lines.join("\n"))
 }
 
-/// When the feed is polled next by itself, if it is. A last poll that is ahead of the clock was
-/// made before the clock was set back; the daemon moves the next one along when it starts.
+/// Returns when the feed is polled next, unless it is paused or gone. If the last poll is ahead of
+/// the clock, the clock was set back since. The daemon moves the next poll by the same time when it
+/// starts.
 pub fn next_poll(f: &FeedRow, now: feed::Time) -> Option<feed::Time> {
     let by_itself = f.location.gone.is_none() && !f.paused;
     let back = f.history.last_poll_at.map_or(Duration::ZERO, |last| last.since(now));
     f.schedule.next_at.filter(|_| by_itself).map(|at| at - back)
 }
 
-/// The contract's row.
+/// Returns the row of `feed list --json`.
 fn list_json(f: &FeedRow, now: feed::Time) -> Value {
     json!({
         "id": f.id.0,

@@ -78,7 +78,7 @@ fn text(file: &Path) -> Result<String, CliError> {
     })
 }
 
-/// Holds a file against what is stored. Faults go to standard error as they are, one a line.
+/// Checks a file against the stored queries. Prints faults to standard error, one on each line.
 fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile, CliError> {
     let store = match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
@@ -94,7 +94,7 @@ fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile,
     })
 }
 
-/// A query by its name.
+/// Finds a query by its name.
 fn find(store: &Store, name: &str) -> Result<QueryRow, CliError> {
     store.query(name)?.ok_or_else(|| {
         let shown = crate::output::one_line(name, 100);

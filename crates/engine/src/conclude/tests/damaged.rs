@@ -1,4 +1,4 @@
-//! Broken documents that yield nothing, and empty feeds that are in order.
+//! Broken documents that yield nothing, and empty feeds that are well-formed.
 
 use store::PollContent;
 
