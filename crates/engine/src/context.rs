@@ -137,7 +137,7 @@ impl Context {
                 self.send(Event::Spend(Some(spending), feeds));
             }
             Err(error) => {
-                tracing::error!(%error, "cannot restart the budget after the clock was set back")
+                tracing::error!(%error, "cannot restart the budget after the clock was set back");
             }
         }
     }
