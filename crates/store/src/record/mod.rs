@@ -9,3 +9,4 @@ pub(crate) mod decision;
 pub(crate) mod poll_history;
 pub(crate) mod poll_record;
 pub(crate) mod retention;
+mod values;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::db::sql::{Connection, Row, params};
+use crate::db::sql::{Connection, Datum, Row, row};
 use feed::{Cause, FeedId, Outcome, Time};
 
 use crate::db::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
@@ -112,13 +112,16 @@ impl Store {
     }
 }
 
-pub(crate) fn write(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), DbError> {
+/// The columns of `polls` for [`values`].
+pub(super) const COLUMNS: &str = "feed bigint, generation bigint, at bigint, outcome text, \
+    status bigint, n_new bigint, window_len bigint, overlap bigint, suspected_miss smallint, \
+    bytes bigint, elapsed_ms bigint, wanted_at bigint, next_at bigint, reason text, held text, \
+    error text, warnings text";
+
+/// The row of a poll.
+pub(super) fn values(record: &PollRecord, n_new: u64) -> [Datum<'_>; 17] {
     let next = &record.decision.next;
-    let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
-               overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
-               error, warnings) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-               $14, $15, $16, $17)";
-    conn.prepare_cached(sql)?.execute(params![
+    row![
         record.feed.0,
         record.generation,
         record.at.millis(),
@@ -127,18 +130,32 @@ pub(crate) fn write(conn: &Connection, record: &PollRecord, n_new: u64) -> Resul
         sql_count(n_new),
         record.observed.len,
         record.observed.overlap,
-        i64::from(record.observed.suspected_miss),
+        record.observed.suspected_miss,
         sql_count(record.exchange.bytes),
         duration_ms(record.exchange.elapsed),
         millis(next.wanted_at),
         next.at.millis(),
-        record.cause,
-        next.why.held,
+        &record.cause,
+        &next.why.held,
         record.problem.as_ref().map(|problem| &problem.error),
         bounded(&record.warnings),
-    ])?;
-    if record.generation >= POLLS_MAX && record.generation.is_multiple_of(FOLD_EVERY) {
-        fold(conn, record.feed, record.generation - POLLS_MAX)?;
+    ]
+}
+
+/// Returns the generation up to which a poll makes daily sums replace single rows, if it does.
+pub(super) fn fold_up_to(record: &PollRecord) -> Option<u32> {
+    let due = record.generation >= POLLS_MAX && record.generation.is_multiple_of(FOLD_EVERY);
+    due.then(|| record.generation - POLLS_MAX)
+}
+
+pub(crate) fn write(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), DbError> {
+    let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
+               overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
+               error, warnings) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+               $14, $15, $16, $17)";
+    conn.prepare_cached(sql)?.execute(values(record, n_new).as_slice())?;
+    if let Some(up_to) = fold_up_to(record) {
+        fold(conn, record.feed, up_to)?;
     }
     Ok(())
 }

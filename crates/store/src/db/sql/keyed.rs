@@ -26,9 +26,30 @@ pub(crate) fn lateral(sql: &str, array: &str) -> String {
     )
 }
 
+/// Turns columns with their types into rows from lists, one parameter for each column: `id bigint,
+/// key bytea` becomes `unnest($1::bigint[], $2::bytea[]) with ordinality as u (id, key, place)`.
+pub(crate) fn unnest(columns: &str) -> String {
+    let (mut lists, mut names) = (String::new(), String::new());
+    for (place, column) in columns.split(", ").enumerate() {
+        let (name, kind) = column.split_once(' ').unwrap_or((column, "bigint"));
+        let comma = if place == 0 { "" } else { ", " };
+        lists.push_str(&format!("{comma}${}::{kind}[]", place + 1));
+        names.push_str(name);
+        names.push_str(", ");
+    }
+    format!("unnest({lists}) with ordinality as u ({names}place)")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::lateral;
+    use super::{lateral, unnest};
+
+    #[test]
+    fn every_column_becomes_a_list() {
+        let expect = "unnest($1::bigint[], $2::double precision[]) with ordinality \
+                      as u (id, part, place)";
+        assert_eq!(unnest("id bigint, part double precision"), expect);
+    }
 
     #[test]
     fn only_the_key_is_replaced() {
