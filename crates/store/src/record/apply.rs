@@ -15,14 +15,11 @@ use crate::matching::MatcherSlot;
 use crate::push::inbox;
 use crate::queries::matches;
 use crate::record::copies::SourceClaim;
-use crate::record::{poll_history, values};
+use crate::record::{REVISIONS_MAX, poll_history, values};
 use crate::{
-    DocumentRecord, EditedEntry, EntryChanges, NewEntry, NextPoll, PollRecord, PushRecord, RecordResult, StoreError, search,
+    DocumentRecord, EditedEntry, EntryChanges, NewEntry, NextPoll, PollRecord, PushRecord,
+    RecordResult, StoreError, search,
 };
-
-/// Earlier texts that are stored of one entry. Some feeds print the current time into every entry,
-/// which edits all of them at every poll.
-const REVISIONS_MAX: i64 = 24;
 
 /// Records a poll. `decide` may replace the decision about the next one: it runs after the queries
 /// have seen the new entries.

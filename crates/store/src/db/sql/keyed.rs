@@ -40,6 +40,17 @@ pub(crate) fn unnest(columns: &str) -> String {
     format!("unnest({lists}) with ordinality as u ({names}place)")
 }
 
+/// The names of columns with their types.
+pub(crate) fn names(columns: &str) -> String {
+    let name = |column: &str| column.split(' ').next().unwrap_or_default().to_owned();
+    columns.split(", ").map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Selects these columns from their lists.
+pub(crate) fn from_lists(columns: &str) -> String {
+    format!("select {} from {}", names(columns), unnest(columns))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{lateral, unnest};

@@ -15,7 +15,7 @@ mod value;
 pub(crate) use connection::Connection;
 pub(crate) use datum::{Datum, row};
 pub(crate) use error::SqlError;
-pub(crate) use keyed::{lateral, unnest};
+pub(crate) use keyed::{from_lists, lateral, names, unnest};
 pub(crate) use params::{Params, params};
 pub(crate) use statement::{Row, Rows, Statement};
 pub(crate) use value::{FromValue, ToValue, Value};
