@@ -71,7 +71,7 @@ fn fill(store: &Store) {
              update feed_state set generation = 548 where feed = 2; \
              update totals set n = 548 where name = 'polls'; \
              insert into polls (feed, generation, at, outcome, n_new, window_len, overlap, \
-             suspected_miss, bytes, elapsed_ms) select 2, g, g * 9000000, 'seen', g % 3, 1, 1, 0, \
+             suspected_miss, bytes, elapsed_ms) select 2, g, g * 9000000::bigint, 'seen', g % 3, 1, 1, 0, \
              5, 5 from generate_series(1, 547) as g; \
              insert into poll_days values (2, 0, 1, 1, 1, 1, 1, 1), (2, -2000, 1, 1, 1, 1, 1, 1); \
              insert into push_subscriptions (feed, token, secret, hub, topic, next_at) \
@@ -94,17 +94,15 @@ fn dump(store: &Store) -> Vec<String> {
         let names: Vec<String> =
             statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let mut all = Vec::new();
-        let others = names.iter().map(|name| (name.as_str(), format!("to_jsonb(t) from {name} t")));
-        let state = "to_jsonb(t) - 'domain' || jsonb_build_object('domain', d.name) \
-                     from feed_state t join domains d on d.id = t.domain";
-        let known = [("domains", "to_jsonb(t) - 'id' from domains t"), ("feed_state", state)];
-        let known = known.map(|(name, what)| (name, what.to_owned()));
-        for (name, what) in others.chain(known) {
-            let sql = format!(
-                "select ({what_of})::text as line {rest} order by 1",
-                what_of = what.split(" from ").next().unwrap_or_default(),
-                rest = what.find(" from ").map_or("", |at| &what[at..])
-            );
+        let plain = names.iter().map(|name| (name.as_str(), "to_jsonb(t)", format!("{name} t")));
+        let state = "to_jsonb(t) - 'domain' || jsonb_build_object('domain', d.name)";
+        let joined = "feed_state t join domains d on d.id = t.domain".to_owned();
+        let others = [
+            ("domains", "to_jsonb(t) - 'id'", "domains t".to_owned()),
+            ("feed_state", state, joined),
+        ];
+        for (name, row, from) in plain.chain(others) {
+            let sql = format!("select ({row})::text from {from} order by 1");
             let mut statement = conn.prepare_cached(&sql)?;
             let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
             for row in rows {
@@ -185,13 +183,13 @@ fn one_by_one(store: &Store, acts: &[Act]) -> Answers {
 /// A random group. `generations` are those of the feeds before it.
 fn group(dice: &mut Dice, generations: &[u32], at: Time) -> Vec<Act> {
     let mut generations = generations.to_vec();
-    let n = 1 + dice.below(30);
+    let n = 1 + dice.below(40);
     let mut acts = Vec::new();
     for n in 0..n {
         let feed = dice.below(FEEDS) as usize;
         let at = at + Duration::from_secs(u64::from(n));
         let feed_id = FeedId(u32::try_from(feed).unwrap() + 1);
-        let (feed_id, generation) = match dice.below(30) {
+        let (feed_id, generation) = match dice.below(40) {
             0 => (FeedId(999), 0),
             1 => (feed_id, generations[feed] + 1),
             _ => {
@@ -200,7 +198,7 @@ fn group(dice: &mut Dice, generations: &[u32], at: Time) -> Vec<Act> {
             }
         };
         let record = random::record(dice, feed_id, generation, at);
-        acts.push(if dice.percent(5) { Act::Deciding(record) } else { Act::Record(record) });
+        acts.push(if dice.percent(3) { Act::Deciding(record) } else { Act::Record(record) });
     }
     acts
 }
@@ -219,10 +217,10 @@ fn sets_and_single_records_leave_the_same_rows() {
         return;
     }
     let rounds = std::env::var("TIDINGS_SET_ROUNDS").ok().and_then(|n| n.parse().ok());
-    for round in 0..rounds.unwrap_or(4) {
+    for round in 0..rounds.unwrap_or(3) {
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (round + 1) * 0x1234_5678_9abc);
         let both = Both::new();
-        for n in 0..8 {
+        for n in 0..7 {
             let generations: Vec<u32> = (1..=FEEDS)
                 .map(|feed| both.rows.poll_input(FeedId(feed)).unwrap().generation)
                 .collect();

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub const T0: Time = Time::from_secs(1_700_000_000);
-pub const FEEDS: u32 = 12;
+pub const FEEDS: u32 = 40;
 
 /// A source of chance with a fixed start (xorshift).
 pub struct Dice(pub u64);
@@ -65,7 +65,7 @@ pub fn record(dice: &mut Dice, feed: FeedId, generation: u32, at: Time) -> PollR
     record.location.gone = dice.some(5, |dice| Gone { at, reason: dice.word() });
     record.location.pending =
         dice.some(5, |dice| PendingRedirect { to: url(dice.below(40)), count: dice.below(3) });
-    record.location.effective_url = dice.some(5, |dice| url(dice.below(40)));
+    record.location.effective_url = dice.some(3, |dice| url(dice.below(80)));
     record.decision.learned = dice.some(70, |dice| vec![7; dice.below(4) as usize]);
     record.decision.failures = dice.below(3);
     record.decision.next.wanted_at = dice.some(50, |_| next);
@@ -135,7 +135,7 @@ fn item(dice: &mut Dice) -> Item {
     let link = |dice: &mut Dice| format!("https://d1.example/e{}", dice.below(9));
     Item {
         id: dice.some(70, |dice| format!("id {}", dice.below(9))),
-        title: if dice.below(300) == 0 {
+        title: if dice.below(150) == 0 {
             Some("panic".to_owned())
         } else {
             dice.some(80, Dice::word)
@@ -149,7 +149,7 @@ fn item(dice: &mut Dice) -> Item {
         enclosures: (0..dice.below(2))
             .map(|_| Enclosure { url: link(dice), mime_type: None, length: Some(5) })
             .collect(),
-        source: dice.some(8, |dice| Source {
+        source: dice.some(4, |dice| Source {
             url: Some(url(dice.below(FEEDS)).as_str().to_owned()),
             ..Source::default()
         }),
