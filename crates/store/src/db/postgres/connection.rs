@@ -26,7 +26,7 @@ const BEGIN_WRITING: &str = "begin isolation level read committed";
 
 /// A connection and its prepared statements.
 pub(crate) struct PgConnection {
-    client: Client,
+    pub(super) client: Client,
     statements: RefCell<HashMap<Arc<str>, Arc<PgStatement>>>,
     cursors: RefCell<Cursors>,
     transaction: Cell<Transaction>,
@@ -35,7 +35,7 @@ pub(crate) struct PgConnection {
 /// A prepared statement and its text.
 pub(crate) struct PgStatement {
     sql: Arc<str>,
-    statement: Statement,
+    pub(super) statement: Statement,
 }
 
 /// The names of cursors. A name belongs to one text, so that its `fetch` can stay prepared.
@@ -237,7 +237,7 @@ impl PgConnection {
     }
 
     /// Waits for an answer. Begins the transaction in the same flight if that is due.
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &self,
         question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
