@@ -17,8 +17,7 @@ const FEEDS: u32 = 8;
 #[test]
 fn child_records_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let store =
-        Store::open(store::testing::location(&folder), OpenMode::ReadWrite).unwrap();
+    let store = Store::open(store::testing::location(&folder), OpenMode::ReadWrite).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     runtime.block_on(async {
         let mut running = tokio::task::JoinSet::new();

@@ -178,7 +178,8 @@ fn queries_and_their_memory_survive_a_restart() {
     poll(&fresh.store, feed, &["red 1"], at(0));
     let Fresh { store, folder } = fresh;
     drop(store);
-    let store = Store::open(store::testing::location(folder.path()), store::OpenMode::ReadWrite).unwrap();
+    let store =
+        Store::open(store::testing::location(folder.path()), store::OpenMode::ReadWrite).unwrap();
     let words = Words::default();
     let shown = Arc::clone(&words.shown);
     store.install(Box::new(words)).unwrap();

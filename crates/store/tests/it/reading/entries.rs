@@ -35,7 +35,8 @@ fn what_was_dropped_behind_a_cursor_is_a_gap_and_what_was_never_given_is_none() 
     let folder = tempfile::tempdir().unwrap();
     let (file, lock) = (std::fs::File::open(copy).unwrap(), store::lock(folder.path()).unwrap());
     store::restore(folder.path(), file, false, &lock, &mut |_| ()).unwrap();
-    let restored = Store::open(store::testing::location(folder.path()), store::OpenMode::ReadWrite).unwrap();
+    let restored =
+        Store::open(store::testing::location(folder.path()), store::OpenMode::ReadWrite).unwrap();
     let new = poll(&restored, two, &["b3"], at(9));
     assert_eq!(page(&restored, 6, 9), (new.clone(), false, new[0]));
     restored.remove_feed(two).unwrap();

@@ -241,7 +241,8 @@ fn the_numbers_that_a_restored_store_leaves_out_are_unread_for_nobody() {
     let mut file = std::fs::File::open(copy).unwrap();
     let lock = store::lock(folder.path()).unwrap();
     store::restore(folder.path(), &mut file, false, &lock, &mut |_| ()).unwrap();
-    let store = Store::open(store::testing::location(folder.path()), store::OpenMode::ReadWrite).unwrap();
+    let store =
+        Store::open(store::testing::location(folder.path()), store::OpenMode::ReadWrite).unwrap();
     let me = AccountId::LOCAL;
     assert_eq!(store.read_marks(me).unwrap().n_unread(), 90);
     let new = poll(&store, FeedId(1), &["late"], at(90_000));
