@@ -54,6 +54,15 @@ pub enum StoreError {
          again, which copies everything again. If this happens twice, check the disk and the memory"
     )]
     CopyDiffers { file: Arc<str>, table: String, what: String },
+    #[error("{file}: only the process that records may make this change; send it a command")]
+    Guest { file: Arc<str> },
+    #[error("another process records now (epoch {epoch} has ended); this one waits for its turn")]
+    SeatLost { epoch: i64 },
+    #[error(
+        "the connection was lost during a commit, and the database did not say within a minute \
+         whether it took effect; the next poll of each feed finds out"
+    )]
+    OutcomeUnknown,
     #[error("{file} is not a Tidings database; choose another data folder")]
     Foreign { file: Arc<str> },
     #[error("{file} has an unexpected schema: {what}; use a copy that `tidings backup` made")]

@@ -26,6 +26,7 @@ pub use db::backup::{BackupSummary, backup, restore};
 pub use db::integrity::Finding;
 pub use db::lock::{Lock, LockError, lock};
 pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
+pub use db::postgres::seat::SeatRow;
 pub use db::postgres::{AddressError, PgAddress};
 pub use db::transfer::{
     MigratedTable, MigrationError, MigrationPhase, MigrationProgress, MigrationSummary,

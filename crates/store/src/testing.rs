@@ -6,10 +6,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::Location;
 use crate::db::postgres::{PgAddress, connect};
 use crate::db::sql::Connection;
 use crate::db::{FILE_NAME, connection, transfer};
+use crate::{Location, Store};
 
 /// The variable with the address of a PostgreSQL server that the tests may fill.
 pub const VARIABLE: &str = "TIDINGS_TEST_STORE";
@@ -64,4 +64,11 @@ fn connect_to(location: &Location) -> (Connection, Arc<str>) {
     };
     let name = location.shown();
     (conn.unwrap_or_else(|e| panic!("{name}: {e}")), name)
+}
+
+/// Counts the rows of a table.
+pub fn count(store: &Store, table: &str) -> i64 {
+    let sql = format!("select count(*) from {table}");
+    let counted = store.read(|conn| Ok(conn.query_row(&sql, [], |row| row.get(0))?));
+    counted.unwrap_or_else(|e| panic!("{e}"))
 }

@@ -289,7 +289,9 @@ fn clear_waits(conn: &Connection, delivery: DeliveryId) -> Result<(), DbError> {
 
 /// Returns the deliveries whose column `waits` is wrong.
 pub(crate) fn wrong_waits(conn: &Connection) -> Result<Vec<DeliveryId>, DbError> {
-    let sql = format!("select id from deliveries where waits <> {WAITING} order by id");
+    let sql = format!(
+        "select id from deliveries where waits <> case when {WAITING} then 1 else 0 end order by id"
+    );
     let mut statement = conn.prepare_cached(&sql)?;
     let found = statement.query_map([], |row| row.get(0).map(DeliveryId))?;
     Ok(found.collect::<Result<_, _>>()?)

@@ -25,6 +25,10 @@ fn database(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_copy_made_under_load_is_one_moment_of_the_store() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["first"], at(0));
@@ -56,6 +60,10 @@ fn a_copy_made_under_load_is_one_moment_of_the_store() {
 
 #[test]
 fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_stream() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(1));
@@ -75,6 +83,10 @@ fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_stream() {
 /// Apps and scripts store the numbers of feeds and tags, and the first copy may contain none.
 #[test]
 fn no_number_that_was_handed_out_is_given_again_after_a_restore() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let copy = f.folder.path().join("copy.db");
     quietly(f.folder.path(), &copy).unwrap();
@@ -96,6 +108,10 @@ fn no_number_that_was_handed_out_is_given_again_after_a_restore() {
 /// The same for matches: the positions of a query are cursors too, and so is its number.
 #[tokio::test]
 async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let query = |name: &str| {
         store::QueryChange::Put(store::NewQuery {
             name: name.to_owned(),
@@ -140,6 +156,10 @@ async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
 
 #[test]
 fn what_exists_is_replaced_only_when_asked_and_then_kept() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(1));
@@ -170,6 +190,10 @@ fn what_exists_is_replaced_only_when_asked_and_then_kept() {
 
 #[test]
 fn damaged_foreign_newer_and_cut_copies_change_nothing() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(1));
@@ -213,6 +237,10 @@ fn damaged_foreign_newer_and_cut_copies_change_nothing() {
 
 #[test]
 fn an_older_store_can_be_copied_before_it_is_brought_up_to_date() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let conn = Connection::open(database(folder.path())).unwrap();
     conn.execute_batch(include_str!("../../../migrations/01_start.sql")).unwrap();
@@ -232,6 +260,10 @@ fn an_older_store_can_be_copied_before_it_is_brought_up_to_date() {
 /// A trigger would run with every later write; a missing table fails only when it is needed.
 #[test]
 fn a_copy_with_another_schema_than_ours_is_not_restored() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(1));
@@ -271,6 +303,10 @@ fn a_copy_with_another_schema_than_ours_is_not_restored() {
 
 #[test]
 fn an_object_that_somebody_added_is_named_and_costs_no_backup() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     add(&f.store, "https://example.org/a");
     let conn = Connection::open(database(f.folder.path())).unwrap();

@@ -22,6 +22,10 @@ fn refusal(folder: &Path, mode: OpenMode) -> StoreError {
 
 #[test]
 fn to_read_there_must_be_something() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(refusal(folder.path(), OpenMode::ReadOnly), StoreError::Missing { .. }));
     assert!(!database(folder.path()).exists(), "reading makes no file");
@@ -29,6 +33,10 @@ fn to_read_there_must_be_something() {
 
 #[test]
 fn what_is_kept_is_for_its_owner_alone() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     use std::os::unix::fs::PermissionsExt;
     let f = fresh();
     add(&f.store, "https://me:secret@example.org/f");
@@ -41,6 +49,10 @@ fn what_is_kept_is_for_its_owner_alone() {
 
 #[test]
 fn a_reading_store_refuses_to_write_and_names_the_file() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     add(&f.store, "https://example.org/a");
     let reading =
@@ -53,6 +65,10 @@ fn a_reading_store_refuses_to_write_and_names_the_file() {
 
 #[test]
 fn a_read_only_file_gives_a_clear_error() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(1));
@@ -88,6 +104,10 @@ fn check_read_only(folder: &Path) {
 
 #[test]
 fn what_is_no_database_is_refused() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     fs::write(database(folder.path()), "this is not a database, but it is long enough ".repeat(99))
         .unwrap();
@@ -101,6 +121,10 @@ fn what_is_no_database_is_refused() {
 
 #[test]
 fn another_program_s_database_is_left_alone() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let other = Connection::open(database(folder.path())).unwrap();
     other.execute_batch("create table songs (title text)").unwrap();
@@ -112,6 +136,10 @@ fn another_program_s_database_is_left_alone() {
 
 #[test]
 fn a_newer_database_is_refused() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let folder = f.folder;
     drop(f.store);
@@ -125,6 +153,10 @@ fn a_newer_database_is_refused() {
 
 #[test]
 fn a_database_of_version_1_is_read_and_goes_on() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let conn = Connection::open(database(folder.path())).unwrap();
     conn.execute_batch(include_str!("../../../migrations/01_start.sql")).unwrap();
@@ -145,6 +177,10 @@ fn a_database_of_version_1_is_read_and_goes_on() {
 
 #[test]
 fn a_damaged_page_is_found() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     for n in 0..40 {
@@ -173,6 +209,10 @@ fn a_damaged_page_is_found() {
 
 #[test]
 fn what_others_changed_behind_our_back_is_found() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1", "2"], at(1));
@@ -215,6 +255,10 @@ fn what_others_changed_behind_our_back_is_found() {
 
 #[test]
 fn a_damaged_window_is_rebuilt_by_the_next_poll() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1", "2"], at(1));
@@ -233,6 +277,10 @@ fn a_damaged_window_is_rebuilt_by_the_next_poll() {
 
 #[test]
 fn a_locked_database_says_busy_and_works_again_afterwards() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let other = Connection::open(database(f.folder.path())).unwrap();
     other.execute_batch("begin immediate").unwrap();
@@ -245,6 +293,10 @@ fn a_locked_database_says_busy_and_works_again_afterwards() {
 
 #[test]
 fn a_folder_has_one_holder_who_is_named() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let first = store::lock(folder.path()).unwrap();
     let second = store::lock(folder.path()).unwrap_err();
@@ -256,6 +308,10 @@ fn a_folder_has_one_holder_who_is_named() {
 
 #[test]
 fn what_is_written_into_a_file_that_lost_its_name_is_an_error() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     for name in ["tidings.db", "tidings.db-wal", "tidings.db-shm"] {
         let f = fresh();
         let id = add(&f.store, "https://example.org/a");
@@ -276,6 +332,10 @@ fn what_is_written_into_a_file_that_lost_its_name_is_an_error() {
 
 #[test]
 fn a_shared_store_is_neither_made_nor_brought_up_to_date() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(refusal(folder.path(), OpenMode::Shared), StoreError::Missing { .. }));
     assert!(!database(folder.path()).exists());
@@ -288,6 +348,10 @@ fn a_shared_store_is_neither_made_nor_brought_up_to_date() {
 
 #[test]
 fn the_lock_names_the_file_that_its_holder_writes_to() {
+    // This test is about files of SQLite.
+    if store::testing::is_postgres() {
+        return;
+    }
     let f = fresh();
     let held = store::lock(f.folder.path()).unwrap();
     let seen_by_others = || store::lock(f.folder.path()).unwrap_err().has_store(f.folder.path());

@@ -89,8 +89,5 @@ fn sessions_that_ended_are_forgotten_by_the_next_one() {
     let anna = fresh.store.add_account("anna", "hash", T0).unwrap().unwrap();
     fresh.store.begin_session(anna, [1; 32], T0, at(10)).unwrap();
     fresh.store.begin_session(anna, [2; 32], at(20), at(20) + Duration::from_secs(9)).unwrap();
-    let path = fresh.store.path().to_owned();
-    let conn = rusqlite::Connection::open(path).unwrap();
-    let n: i64 = conn.query_row("select count(*) from sessions", [], |row| row.get(0)).unwrap();
-    assert_eq!(n, 1);
+    assert_eq!(store::testing::count(&fresh.store, "sessions"), 1);
 }
