@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::tables::CopiedTable;
 use super::{MigrationError, marker};
@@ -15,6 +16,10 @@ use crate::{Location, StoreError};
 
 /// A migration may read one side for a long time while a transaction waits on the other side.
 const SESSION: &str = "set idle_in_transaction_session_timeout = 0; set statement_timeout = 0";
+
+/// How often, and after which time, a seat that is taken is tried again.
+const SEAT_TRIES: u32 = 10;
+const SEAT_WAIT: Duration = Duration::from_millis(200);
 
 /// One end of a migration.
 pub(super) struct MigrationEnd {
@@ -78,10 +83,23 @@ fn open_database(address: &PgAddress, name: &Arc<str>) -> Result<MigrationEnd, S
     let set_up = || -> Result<(), DbError> {
         conn.execute_batch(SESSION)?;
         seat::check_server(&conn, name)?;
-        seat::take(&conn, name)
+        take_seat(&conn, name)
     };
     set_up().map_err(|fault| fault.at(name))?;
     Ok(MigrationEnd::new(conn, Arc::clone(name), None))
+}
+
+/// Takes the seat. A run that was killed just now may still hold it: its session ends when the
+/// server notices.
+#[expect(clippy::disallowed_methods, reason = "waits for another session in real time")]
+fn take_seat(conn: &Connection, name: &Arc<str>) -> Result<(), DbError> {
+    for _ in 0..SEAT_TRIES {
+        match seat::take(conn, name) {
+            Err(DbError::Ours(StoreError::SeatTaken { .. })) => std::thread::sleep(SEAT_WAIT),
+            taken => return taken,
+        }
+    }
+    seat::take(conn, name)
 }
 
 impl MigrationEnd {
