@@ -122,6 +122,8 @@ pub enum CliCommand {
     Backup(operate::Backup),
     /// Replace the store of the data folder by a copy
     Restore(operate::Restore),
+    /// Copy the store to another place: from SQLite to PostgreSQL, or back
+    Migrate(operate::Migrate),
     /// Check the configuration file, or print its reference
     #[command(subcommand)]
     Config(operate::ConfigCommand),

@@ -66,6 +66,7 @@ async fn carried_out(command: CliCommand) -> Result<(), CliError> {
         CliCommand::Lab(lab) => command::lab::run(lab),
         CliCommand::Backup(backup) => command::backup::run(&backup),
         CliCommand::Restore(restore) => command::restore::run(&restore),
+        CliCommand::Migrate(migrate) => command::migrate::run(&migrate),
         CliCommand::Config(config) => command::config::run(config),
         CliCommand::Completions { shell } => command::manual::completions(shell),
         CliCommand::Man { out } => command::manual::man(out.as_deref()),

@@ -41,6 +41,26 @@ pub struct Restore {
     pub place: InstanceArgs,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A place is a data folder, or postgres://USER@HOST/DATABASE. The usual PG* \
+    variables and ~/.pgpass apply.\nStop every Tidings process that uses one of the places first. \
+    The source is not changed.\nNumbers, cursors, accounts, tokens, sessions, marks and learned \
+    state stay the same. Every table is\nread back and compared. If the command is interrupted, \
+    run it again: it continues."
+)]
+pub struct Migrate {
+    /// The place of the store: a data folder, or postgres://…
+    #[arg(long, value_name = "DIR|URL")]
+    pub from: String,
+    /// The new place, which must be empty: a data folder, or postgres://…
+    #[arg(long, value_name = "DIR|URL")]
+    pub to: String,
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Print all keys of the configuration file, as Markdown

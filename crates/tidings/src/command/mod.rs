@@ -12,6 +12,7 @@ pub mod feed;
 pub mod import;
 pub mod lab;
 pub mod manual;
+pub mod migrate;
 pub mod parse;
 pub mod query;
 mod requests;

@@ -62,7 +62,7 @@ pub(crate) fn open(
 }
 
 /// Refuses a server that is too old, and a database that cannot hold every text.
-fn check_server(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
+pub(crate) fn check_server(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     let sql = "select current_setting('server_version_num')::bigint, \
                current_setting('server_version'), current_setting('server_encoding')";
     let (number, version, encoding): (i64, String, String) =
@@ -79,7 +79,7 @@ fn check_server(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
 }
 
 /// Takes the lock, or says who has it.
-fn take(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
+pub(crate) fn take(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     let sql = format!("select pg_try_advisory_lock({LOCK_KEY})");
     let taken: bool = conn.query_row(&sql, [], |row| row.get(0))?;
     if taken {
