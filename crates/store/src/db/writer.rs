@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::db::sql::{Connection, SqlError};
-use crate::{ErrorKind, StoreError};
 use crate::db::file_identity::FileIdentity;
 use crate::db::metrics::StoreCounters;
 use crate::db::postgres::{PgAddress, connect, seat};
+use crate::db::sql::{Connection, SqlError};
 use crate::error::DbError;
+use crate::{ErrorKind, StoreError};
 
 /// Jobs that share a commit at most. A group lost to a full disk stays small, and a job waits at
 /// most some tens of milliseconds for its turn.

@@ -15,6 +15,7 @@ pub(crate) mod seat;
 mod tls;
 mod values;
 
+pub(crate) use address::is_postgres;
 pub use address::{AddressError, PgAddress};
 pub(crate) use connection::{PgConnection, PgStatement};
 pub(crate) use copying::PgCopy;
