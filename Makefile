@@ -26,6 +26,7 @@ test: packages
 	cargo test --workspace
 	cargo clippy -p polling -p lab --all-targets --features tuning -- -D warnings
 	cargo test -p polling --features tuning --test tuning
+	cargo run -q -p xtask -- postgres cargo test -p store -p engine -p api
 	TIDINGS="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings" \
 	  cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- described
@@ -93,6 +94,8 @@ packages:
 	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)
 	python3 -c 'import ensurepip' 2>/dev/null \
 	  || (apt-get update && apt-get install -y --no-install-recommends python3-venv)
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	  || (apt-get update && apt-get install -y --no-install-recommends postgresql)
 	for program in $(PROGRAMS); do \
 	  command -v $$program >/dev/null || missing="$$missing $$program"; \
 	done; \
