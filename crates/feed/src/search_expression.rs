@@ -50,7 +50,7 @@ impl SearchExpression {
         (!phrase.words.is_empty()).then_some(SearchExpression::Phrase(phrase))
     }
 
-    /// Joins parts of which all must fit. Returns `None` if there are no parts.
+    /// Joins parts that must all fit. Returns `None` if there are no parts.
     pub fn all(mut parts: Vec<SearchExpression>) -> Option<SearchExpression> {
         match parts.len() {
             0 | 1 => parts.pop(),
@@ -58,7 +58,7 @@ impl SearchExpression {
         }
     }
 
-    /// Joins parts of which one must fit. Returns `None` if there are no parts.
+    /// Joins alternatives: one of them must fit. Returns `None` if there are no parts.
     pub fn any(mut parts: Vec<SearchExpression>) -> Option<SearchExpression> {
         match parts.len() {
             0 | 1 => parts.pop(),

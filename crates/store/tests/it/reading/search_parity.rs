@@ -11,8 +11,8 @@ use crate::sample::{T0, add, fresh, item, seen};
 
 const N_ENTRIES: usize = 30;
 
-/// Words in several scripts, some of them prefixes of others; and words that are no words for the
-/// index or that mean something to one of the databases.
+/// Words in several scripts, some of them prefixes of others. Some words are not indexed, and
+/// some have a meaning in the language of one database.
 const WORDS: &[&str] = &[
     "ash",
     "a",
