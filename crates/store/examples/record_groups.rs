@@ -101,7 +101,8 @@ impl House {
             })
         });
         store.change_queries(queries.collect(), None, T0)?;
-        let feeds = store.due_index()?.due.iter().zip(&new).map(|(due, new)| FeedNow {
+        let index = store.due_index()?;
+        let feeds = index.due.iter().zip(&new).map(|(due, new)| FeedNow {
             id: due.feed,
             generation: due.generation,
             window: Vec::new(),
