@@ -64,7 +64,7 @@ impl Images {
             None => {
                 let mut fresh = [0; KEY_BYTES];
                 getrandom::fill(&mut fresh).map_err(ImagesError::Chance)?;
-                store.set_setting(KEY_SETTING, Some(&STANDARD.encode(fresh)))?;
+                store.set_own_setting(KEY_SETTING, Some(&STANDARD.encode(fresh)))?;
                 fresh
             }
         };

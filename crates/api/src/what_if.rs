@@ -104,7 +104,7 @@ impl ReplayJob {
 pub fn save(store: &Store, result: &ReplayResult) -> Result<(), StoreError> {
     // Texts and numbers always serialise.
     let text = serde_json::to_string(result).unwrap_or_default();
-    store.set_setting(KEY, Some(&text))
+    store.set_own_setting(KEY, Some(&text))
 }
 
 /// Returns the last result. A result of another version that cannot be read counts as none.

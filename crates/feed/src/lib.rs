@@ -12,10 +12,11 @@ mod identity;
 mod origin;
 mod poll;
 mod repair;
+mod search_expression;
 mod time;
 mod window;
 
-pub use address::{AddressError, Domain, FeedUrl, mask_secrets, mask_text};
+pub use address::{AddressError, Domain, FeedUrl, mask_address, mask_secrets, mask_text};
 pub use comparison::{Known, Observed, Sighting, WindowComparison};
 pub use entry::{Enclosure, EntryId, FeedId, Item, QueryId, Source};
 pub use entry_key::EntryKey;
@@ -26,5 +27,6 @@ pub use poll::{
     Validators,
 };
 pub use repair::{DocumentDates, Published, late, repair};
+pub use search_expression::{SearchColumn, SearchExpression, SearchPhrase, split_words};
 pub use time::{Time, TimeError};
 pub use window::{Window, WindowEntry, WindowError};

@@ -34,6 +34,35 @@ pub enum StoreError {
     Unfit { file: Arc<str>, what: String },
     #[error("{file} is in use by {holder}; stop it first, or use another database (--database)")]
     SeatTaken { file: Arc<str>, holder: Arc<str> },
+    #[error(
+        "{file} holds an unfinished migration from {from}; run the same `tidings migrate` again to \
+         complete it"
+    )]
+    Unfinished { file: Arc<str>, from: Arc<str> },
+    #[error(
+        "{file} holds an unfinished migration of another store, from {from}; complete that \
+         migration, or choose an empty place for this one"
+    )]
+    OtherMigration { file: Arc<str>, from: Arc<str> },
+    #[error(
+        "{file} holds data already ({what}); a migration needs an empty place: a new folder, or a \
+         new database or schema"
+    )]
+    NotEmpty { file: Arc<str>, what: String },
+    #[error(
+        "{file}: the copy of table {table} differs from the source: {what}. Run `tidings migrate` \
+         again, which copies everything again. If this happens twice, check the disk and the memory"
+    )]
+    CopyDiffers { file: Arc<str>, table: String, what: String },
+    #[error("{file}: only the process that records may make this change; send it a command")]
+    Guest { file: Arc<str> },
+    #[error("another process records now (epoch {epoch} has ended); this one waits for its turn")]
+    SeatLost { epoch: i64 },
+    #[error(
+        "the connection was lost during a commit, and the database did not say within a minute \
+         whether it took effect; the next poll of each feed finds out"
+    )]
+    OutcomeUnknown,
     #[error("{file} is not a Tidings database; choose another data folder")]
     Foreign { file: Arc<str> },
     #[error("{file} has an unexpected schema: {what}; use a copy that `tidings backup` made")]

@@ -9,6 +9,7 @@ mod error;
 mod feeds;
 mod location;
 mod matching;
+mod migrate;
 mod people;
 mod push;
 mod queries;
@@ -25,7 +26,11 @@ pub use db::backup::{BackupSummary, backup, restore};
 pub use db::integrity::Finding;
 pub use db::lock::{Lock, LockError, lock};
 pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
+pub use db::postgres::seat::SeatRow;
 pub use db::postgres::{AddressError, PgAddress};
+pub use db::transfer::{
+    MigratedTable, MigrationError, MigrationPhase, MigrationProgress, MigrationSummary,
+};
 pub use error::{ErrorKind, StoreError};
 pub use feed::QueryId;
 pub use feeds::address::AddressChange;
@@ -45,6 +50,7 @@ pub use feeds::tag_feeds::TagFeeds;
 pub use feeds::tag_numbers::NumberedTag;
 pub use location::Location;
 pub use matching::{ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, RelevantShare};
+pub use migrate::migrate;
 pub use people::accounts::{
     AccountError, AccountId, AccountRow, Digest, NewToken, TokenRow, TokenScope,
 };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::db::FILE_NAME;
-use crate::db::postgres::PgAddress;
+use crate::db::postgres::{AddressError, PgAddress, is_postgres};
 use crate::error::shown;
 
 /// The place of a store.
@@ -15,6 +15,18 @@ pub enum Location {
 }
 
 impl Location {
+    /// Reads a place that a person named: `postgres://…`, or else a folder. `variable` looks up a
+    /// variable of the environment.
+    pub fn parse(
+        text: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Location, AddressError> {
+        if is_postgres(text) {
+            return PgAddress::parse(text, variable).map(Location::Postgres);
+        }
+        Ok(Location::Folder(PathBuf::from(text)))
+    }
+
     /// The name for errors: the database file, or the address without its password.
     pub fn shown(&self) -> Arc<str> {
         match self {

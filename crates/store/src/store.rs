@@ -19,7 +19,9 @@ use crate::db::migrations;
 use crate::db::postgres::{PgAddress, connect, seat};
 use crate::db::readers::{ReaderPool, ReaderSource};
 use crate::db::writer;
-use crate::db::writer::{AppliedJob, JobWork, SetJob, WriteJob, WriteObserver, WriterContext};
+use crate::db::writer::{
+    AppliedJob, JobWork, ServerSession, SetJob, WriteJob, WriteObserver, WriterContext,
+};
 use crate::error::{DbError, shown};
 use crate::matching::MatcherSlot;
 use crate::{Location, StoreError, StoreMetrics};
@@ -58,6 +60,9 @@ struct StoreInner {
     entry_feeds: EntryFeeds,
     /// The files that must not be moved or replaced.
     identity: Arc<FileIdentity>,
+    /// Another process records, or may.
+    is_guest: bool,
+    epoch: i64,
 }
 
 struct WriterThread {
@@ -94,7 +99,7 @@ impl Store {
         let first = open_reader(&path, &file)?;
         let source = ReaderSource::File(path.clone());
         let readers = ReaderPool::new(source, first, Some(Arc::clone(&identity)));
-        Store::assemble(location, path, conn, readers, identity)
+        Store::assemble(location, path, conn.map(|conn| (conn, None)), readers, identity)
     }
 
     fn open_postgres(
@@ -103,31 +108,45 @@ impl Store {
         mode: OpenMode,
     ) -> Result<Store, StoreError> {
         let file = location.shown();
-        let conn = (mode != OpenMode::ReadOnly).then(|| seat::open(address, &file, mode));
-        let conn = conn.transpose()?;
+        let seated = (mode != OpenMode::ReadOnly).then(|| seat::open(address, &file, mode));
+        let seated = seated.transpose()?;
         let say = |e| StoreError::database(&file, e);
         let first = connect::reading(address).map_err(say)?;
         migrations::require_current(&first, &file).map_err(|fault| fault.at(&file))?;
         let readers = ReaderPool::new(ReaderSource::Postgres(address.clone()), first, None);
         let identity = Arc::new(FileIdentity::none());
-        Store::assemble(location, PathBuf::new(), conn, readers, identity)
+        let server = seated
+            .as_ref()
+            .map(|seated| ServerSession { address: address.clone(), epoch: seated.epoch });
+        let conn = seated.map(|seated| seated.conn);
+        Store::assemble(
+            location,
+            PathBuf::new(),
+            conn.map(|conn| (conn, server)),
+            readers,
+            identity,
+        )
     }
 
     fn assemble(
         location: &Location,
         path: PathBuf,
-        conn: Option<Connection>,
+        conn: Option<(Connection, Option<ServerSession>)>,
         readers: ReaderPool,
         identity: Arc<FileIdentity>,
     ) -> Result<Store, StoreError> {
         let file = location.shown();
+        let session = conn.as_ref().and_then(|(_, server)| server.as_ref());
+        let is_guest = session.is_some_and(|server| server.epoch.is_none());
+        let epoch = session.and_then(|server| server.epoch).unwrap_or(0);
         let matcher = Arc::new(MatcherSlot::default());
         let counters = Arc::new(StoreCounters::new());
-        let writer = conn.map(|conn| {
+        let writer = conn.map(|(conn, server)| {
             let (file, counters) = (file.clone(), Arc::clone(&counters));
             let observer: Arc<dyn WriteObserver> = matcher.clone();
             let identity = Arc::clone(&identity);
-            start_writer(conn, &path, WriterContext { file, observer, counters, identity })
+            let context = WriterContext { file, observer, counters, identity, server };
+            start_writer(conn, &path, context)
         });
         let writer = writer.transpose()?;
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
@@ -142,7 +161,14 @@ impl Store {
             counters,
             entry_feeds: EntryFeeds::default(),
             identity,
+            is_guest,
+            epoch,
         })))
+    }
+
+    /// The epoch of this process, if it records on a server; 0 otherwise.
+    pub fn epoch(&self) -> i64 {
+        self.0.epoch
     }
 
     /// The place of the store.
@@ -179,10 +205,10 @@ impl Store {
         lost.map(|error| Arc::from(error.to_string())).or_else(|| self.0.counters.trouble())
     }
 
-    /// Returns whether the database file was removed or replaced since it was opened. Reads then
-    /// return old data only.
+    /// Returns whether the store can write no more: its file was removed or replaced, or the
+    /// process has lost the seat.
     pub fn is_lost(&self) -> bool {
-        self.0.identity.check().is_err()
+        self.0.identity.check().is_err() || self.0.counters.disconnected.load(Ordering::Relaxed)
     }
 
     pub(crate) fn file(&self) -> &Arc<str> {
@@ -207,6 +233,22 @@ impl Store {
         &self,
         change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.refuse_guest()?;
+        self.submit(change)
+    }
+
+    /// On a server, only the process that records may make most changes.
+    fn refuse_guest(&self) -> Result<(), StoreError> {
+        match self.0.is_guest {
+            true => Err(StoreError::Guest { file: Arc::clone(&self.0.file) }),
+            false => Ok(()),
+        }
+    }
+
+    fn submit<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (reply, replies) = sync_channel(1);
         self.send(false, change, move |result| {
             // The receiver is gone only if the caller's thread has ended.
@@ -215,11 +257,21 @@ impl Store {
         replies.recv().map_err(|_| StoreError::Closed)?
     }
 
+    /// Runs a change that every process on the database may make: it touches rows of one person,
+    /// requests, or what other servers send. Such a change locks the rows that it reads.
+    pub(crate) fn write_own<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.submit(change)
+    }
+
     /// Runs a change without blocking a thread. Waits if too many changes wait already.
     pub(crate) async fn write_async<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.refuse_guest()?;
         let _place = self.0.records_waiting.acquire().await.map_err(|_| StoreError::Closed)?;
         let (reply, replies) = oneshot::channel();
         self.send(true, change, move |result| {
@@ -342,7 +394,7 @@ fn start_writer(
     let folder_name = shown(folder);
     let thread = std::thread::Builder::new()
         .name("store".to_owned())
-        .spawn(move || writer::run(&conn, &waiting, &context))
+        .spawn(move || writer::run(conn, &waiting, &context))
         .map_err(|e| StoreError::Folder { folder: folder_name, detail: e.to_string().into() })?;
     Ok(WriterThread { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
 }

@@ -1,10 +1,14 @@
 //! For tests: a store on the database that `TIDINGS_TEST_STORE` names, a schema of its own for each
 //! data folder. Without the variable, the store is in the folder (SQLite).
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::db::postgres::{PgAddress, connect};
+use crate::db::sql::Connection;
+use crate::db::{FILE_NAME, connection, transfer};
 use crate::{Location, Store};
 
 /// The variable with the address of a PostgreSQL server that the tests may fill.
@@ -38,6 +42,28 @@ pub fn location(folder: impl AsRef<Path>) -> Location {
             Location::Postgres(PgAddress::parse(&url, &|_| None).unwrap_or_else(|e| panic!("{e}")))
         }
     }
+}
+
+/// Returns all rows of a store as texts, by table, with the last numbers that were given. Leaves
+/// out what a migration does not copy.
+pub fn rows(location: &Location) -> BTreeMap<String, Vec<String>> {
+    let (conn, name) = connect_to(location);
+    transfer::table_rows(&conn).unwrap_or_else(|fault| panic!("{}", fault.at(&name)))
+}
+
+/// Runs SQL statements on a store, past all rules.
+pub fn execute(location: &Location, sql: &str) {
+    let (conn, name) = connect_to(location);
+    conn.execute_batch(sql).unwrap_or_else(|e| panic!("{name}: {sql}: {e:?}"));
+}
+
+fn connect_to(location: &Location) -> (Connection, Arc<str>) {
+    let conn = match location {
+        Location::Folder(folder) => connection::sharing(&folder.join(FILE_NAME)),
+        Location::Postgres(address) => connect::writing(address),
+    };
+    let name = location.shown();
+    (conn.unwrap_or_else(|e| panic!("{name}: {e}")), name)
 }
 
 /// Counts the rows of a table.

@@ -1,4 +1,5 @@
-//! Acting on a data folder: by ourselves where it is free, through the daemon where it holds it.
+//! Access to a data folder: directly if its lock is free, otherwise through the daemon that holds
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,29 +8,31 @@ use dispatch::command::{Command, CommandRefusal, CommandResult, REQUEST_KIND};
 use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
-use store::{ErrorKind, LockError, OpenMode, Store, StoreError};
+use store::{ErrorKind, Location, LockError, OpenMode, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::{CliError, failed, input_error};
 
-/// How often we look whether the daemon has answered.
+/// The interval of checks whether the daemon has answered.
 const ANSWER_POLL: Duration = Duration::from_millis(50);
-/// How often we look whether the daemon is still there, and can answer.
+/// The interval of checks whether the daemon is still running and can answer.
 const DAEMON_CHECK: Duration = Duration::from_secs(2);
 
-/// How long a daemon that has just taken the lock may need to make its store.
+/// The time in which a starting daemon creates its store after it took the lock.
 const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
-/// Opens the store for reading. Reading needs no lock: the daemon may go on writing.
+/// Opens the store for reading. Reading needs no lock: the daemon may continue to write.
 pub fn read(config: &Config) -> Result<Store, CliError> {
-    let opened = Store::open(&config.data, OpenMode::ReadOnly);
-    if let Err(StoreError::Missing { .. }) = opened {
+    let opened = Store::open(&config.store, OpenMode::ReadOnly);
+    if let Err(StoreError::Missing { .. }) = opened
+        && on_file(config)
+    {
         refuse_lost(config)?;
     }
     Ok(opened?)
 }
 
-/// Fails where a daemon works with another file than the one in the folder.
+/// Returns an error if a daemon uses another file than the one in the folder.
 pub fn refuse_lost(config: &Config) -> Result<(), CliError> {
     if !config.data.exists() {
         return Ok(());
@@ -40,13 +43,33 @@ pub fn refuse_lost(config: &Config) -> Result<(), CliError> {
     }
 }
 
-/// Opens the store for a change of rows that the daemon does not need to know of. Makes it where
+/// Opens the store to change rows that the daemon does not need to know about. Creates the store if
 /// there is none, but never while a daemon has another one open.
 pub fn write(config: &Config) -> Result<Store, CliError> {
+    if !on_file(config) {
+        return guests_store(config);
+    }
     match store::lock(&config.data) {
-        Ok(_until_opened) => Ok(Store::open(&config.data, OpenMode::ReadWrite)?),
+        Ok(_until_opened) => Ok(Store::open(&config.store, OpenMode::ReadWrite)?),
         Err(held) if held.is_held() => daemons_store(config, &held),
         Err(held) => Err(held.into()),
+    }
+}
+
+/// Returns whether the store is a file of the data folder.
+fn on_file(config: &Config) -> bool {
+    matches!(config.store, Location::Folder(_))
+}
+
+/// Opens the store in a database that several processes share. Creates the tables if there are
+/// none.
+fn guests_store(config: &Config) -> Result<Store, CliError> {
+    match Store::open(&config.store, OpenMode::Shared) {
+        Err(StoreError::Missing { .. }) => {
+            drop(Store::open(&config.store, OpenMode::ReadWrite)?);
+            Ok(Store::open(&config.store, OpenMode::Shared)?)
+        }
+        opened => Ok(opened?),
     }
 }
 
@@ -55,13 +78,13 @@ fn daemons_store(config: &Config, held: &LockError) -> Result<Store, CliError> {
     if held.has_store(&config.data) == Some(false) {
         return Err(lost(&config.data, held));
     }
-    match Store::open(&config.data, OpenMode::Shared) {
+    match Store::open(&config.store, OpenMode::Shared) {
         Err(StoreError::Missing { .. }) => Err(lost(&config.data, held)),
         opened => Ok(opened?),
     }
 }
 
-/// The holder of the lock works with a file that is not in the folder any more.
+/// Returns the error for a lock holder whose file is no longer in the folder.
 fn lost(data: &Path, held: &LockError) -> CliError {
     let file = data.join("tidings.db");
     let what = if file.exists() { "was replaced" } else { "is missing" };
@@ -73,28 +96,41 @@ fn lost(data: &Path, held: &LockError) -> CliError {
     ))
 }
 
-/// Carries a command out, here or in the daemon that holds the folder.
+/// Carries out a command, here or in the daemon that holds the folder.
 pub async fn carry_out(
     config: &Config,
     command: Command,
     progress: Progress<'_>,
 ) -> Result<CommandResult, CliError> {
-    let hand = Hand::open(config).await?;
-    let done = hand.carry_out(command, progress).await;
-    hand.close().await;
+    let runner = CommandRunner::open(config).await?;
+    let done = runner.carry_out(command, progress).await;
+    runner.close().await;
     done
 }
 
-/// The process that carries commands out: this one, or the daemon that holds the folder.
-pub enum Hand {
-    Own { engine: Box<Engine>, _lock: store::Lock },
-    Daemon { data: PathBuf, store: Store },
+/// The process that carries out commands: this one, or the daemon that holds the folder.
+pub enum CommandRunner {
+    Own {
+        engine: Box<Engine>,
+        _lock: Option<store::Lock>,
+    },
+    Daemon {
+        data: PathBuf,
+        store: Store,
+    },
+    /// The process that holds the seat of a shared database.
+    Recorder {
+        store: Store,
+    },
 }
 
-impl Hand {
-    pub async fn open(config: &Config) -> Result<Hand, CliError> {
+impl CommandRunner {
+    pub async fn open(config: &Config) -> Result<CommandRunner, CliError> {
+        if !on_file(config) {
+            return CommandRunner::open_shared(config);
+        }
         let lock = match store::lock(&config.data) {
-            Ok(lock) => lock,
+            Ok(lock) => Some(lock),
             Err(held) if held.is_held() => {
                 if config.has_network_flags {
                     eprintln!(
@@ -103,13 +139,27 @@ impl Hand {
                     );
                 }
                 let store = once_made(config, &held).await?;
-                return Ok(Hand::Daemon { data: config.data.clone(), store });
+                return Ok(CommandRunner::Daemon { data: config.data.clone(), store });
             }
             Err(held) => return Err(held.into()),
         };
-        let store = Store::open(&config.data, OpenMode::ReadWrite)?;
-        let engine = Box::new(start(config, store, Watch::Asked)?);
-        Ok(Hand::Own { engine, _lock: lock })
+        let store = Store::open(&config.store, OpenMode::ReadWrite)?;
+        let engine = Box::new(start(config, store, Watch::OnRequest)?);
+        Ok(CommandRunner::Own { engine, _lock: lock })
+    }
+
+    /// Takes the seat of a shared database, or uses the process that has it.
+    fn open_shared(config: &Config) -> Result<CommandRunner, CliError> {
+        match Store::open(&config.store, OpenMode::ReadWrite) {
+            Ok(store) => {
+                let engine = Box::new(start(config, store, Watch::OnRequest)?);
+                Ok(CommandRunner::Own { engine, _lock: None })
+            }
+            Err(StoreError::SeatTaken { .. }) => {
+                Ok(CommandRunner::Recorder { store: guests_store(config)? })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub async fn carry_out(
@@ -118,25 +168,32 @@ impl Hand {
         progress: Progress<'_>,
     ) -> Result<CommandResult, CliError> {
         match self {
-            Hand::Own { engine, .. } => {
+            CommandRunner::Own { engine, .. } => {
                 let done = engine::command::carry_out(engine, command, progress).await;
                 done.map_err(|e| if e.is_input() { input_error(e.to_string()) } else { e.into() })
             }
-            Hand::Daemon { data, store } => through_daemon(data, store, &command).await,
+            CommandRunner::Daemon { data, store } => through_daemon(data, store, &command).await,
+            CommandRunner::Recorder { store } => {
+                let done = through_recorder(store, &command).await;
+                done.map_err(|refusal| {
+                    let fail = if refusal.input { input_error } else { failed };
+                    fail(refusal.message)
+                })
+            }
         }
     }
 
-    /// All feeds, by number.
+    /// Returns the numbers of all feeds.
     pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CliError> {
         let store = match self {
-            Hand::Own { engine, .. } => &engine.store,
-            Hand::Daemon { store, .. } => store,
+            CommandRunner::Own { engine, .. } => &engine.store,
+            CommandRunner::Daemon { store, .. } | CommandRunner::Recorder { store } => store,
         };
         Ok(store.feed_ids(None)?)
     }
 
     pub async fn close(&self) {
-        if let Hand::Own { engine, .. } = self {
+        if let CommandRunner::Own { engine, .. } = self {
             engine.stop().await;
         }
     }
@@ -146,6 +203,42 @@ impl Hand {
 pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, CliError> {
     let fetcher = Fetcher::new(config.fetch.clone())?;
     Ok(Engine::start(store, fetcher, Clock::System, config.engine.clone(), watch)?)
+}
+
+/// A process that shows no sign of life for so long does not carry out commands.
+const RECORDER_SILENCE_MAX: Duration = Duration::from_secs(20);
+
+/// Leaves a command for the process that records on a shared database, and waits for its answer.
+pub async fn through_recorder(
+    store: &Store,
+    command: &Command,
+) -> Result<CommandResult, CommandRefusal> {
+    let refused = |message: String| CommandRefusal { message, input: false };
+    let fault = |error: StoreError| CommandRefusal { message: error.to_string(), input: false };
+    let body = serde_json::to_string(command).map_err(|e| refused(e.to_string()))?;
+    let id = store.leave_request(REQUEST_KIND, &body, Clock::System.now()).map_err(fault)?;
+    let mut waited = Duration::ZERO;
+    loop {
+        if let Some(answer) = store.request_answer(id).map_err(fault)? {
+            let unreadable = |e: serde_json::Error| refused(e.to_string());
+            return match answer.ok {
+                true => serde_json::from_str(&answer.body).map_err(unreadable),
+                false => Err(serde_json::from_str(&answer.body).map_err(unreadable)?),
+            };
+        }
+        tokio::time::sleep(ANSWER_POLL).await;
+        waited += ANSWER_POLL;
+        if waited >= DAEMON_CHECK {
+            waited = Duration::ZERO;
+            let silent_for = store.seat().map_err(fault)?.map(|seat| seat.silent_for);
+            if silent_for.is_none_or(|silence| silence > RECORDER_SILENCE_MAX) {
+                return Err(refused(
+                    "no process records at the moment; start `tidings run` and repeat the command"
+                        .to_owned(),
+                ));
+            }
+        }
+    }
 }
 
 async fn through_daemon(
@@ -195,12 +288,12 @@ async fn through_daemon(
     }
 }
 
-/// Opens the daemon's store. A daemon that is just starting has not made it yet, and does not name
-/// it: that one is waited for.
+/// Opens the daemon's store. Waits for a daemon that has just started and has not created its store
+/// yet.
 async fn once_made(config: &Config, held: &LockError) -> Result<Store, CliError> {
     let mut waited = Duration::ZERO;
     while held.has_store(&config.data).is_none() && waited < STARTS_WITHIN {
-        match Store::open(&config.data, OpenMode::Shared) {
+        match Store::open(&config.store, OpenMode::Shared) {
             Err(StoreError::Missing { .. }) => {}
             opened => return Ok(opened?),
         }

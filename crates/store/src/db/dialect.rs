@@ -1,6 +1,6 @@
 //! The SQL that must differ between SQLite and PostgreSQL. Everything else is one text for both.
 
-use crate::db::sql::{Connection, Result};
+use crate::db::sql::{Connection, Result, params};
 
 /// Counts the tables of the database, to tell an empty one.
 pub(crate) fn n_tables(conn: &Connection) -> Result<i64> {
@@ -30,6 +30,52 @@ pub(crate) fn for_update(conn: &Connection) -> &'static str {
     match conn {
         Connection::Sqlite(_) => "",
         Connection::Postgres(_) => " for update",
+    }
+}
+
+/// Returns the last number that the database gave to a row of a table, whose column is `id`; 0
+/// before the first. PostgreSQL does not count numbers that a statement gave itself.
+pub(crate) fn last_number(conn: &Connection, table: &str) -> Result<i64> {
+    let sql = match conn {
+        Connection::Sqlite(_) => {
+            "select coalesce((select seq from sqlite_sequence where name = $1), 0)"
+        }
+        Connection::Postgres(_) => {
+            "select coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, 'id')::regclass), 0)"
+        }
+    };
+    conn.query_row(sql, [table], |row| row.get(0))
+}
+
+/// Sets the last number that the database gave. The next row gets the one after it.
+pub(crate) fn set_last_number(conn: &Connection, table: &str, last: i64) -> Result<()> {
+    match conn {
+        Connection::Sqlite(_) => {
+            conn.execute("delete from sqlite_sequence where name = $1", [table])?;
+            let sql = "insert into sqlite_sequence (name, seq) select $1, $2 where $2 > 0";
+            conn.execute(sql, params![table, last])?;
+        }
+        Connection::Postgres(_) => {
+            // A sequence cannot stand at 0. It can say that it has not given its first number.
+            let sql = "select setval(pg_get_serial_sequence($1, 'id'), $2::bigint, $3)";
+            conn.query_row(sql, params![table, last.max(1), last > 0], |_| Ok(()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Completes a store that was filled at once: PostgreSQL counts the rows for its plans, SQLite
+/// moves its log into the file.
+pub(crate) fn after_filling<'a>(
+    conn: &Connection,
+    tables: impl Iterator<Item = &'a str>,
+) -> Result<()> {
+    match conn {
+        Connection::Sqlite(_) => conn.execute_batch("pragma wal_checkpoint(truncate)"),
+        Connection::Postgres(_) => {
+            let tables: Vec<String> = tables.map(|name| format!("\"{name}\"")).collect();
+            conn.execute_batch(&format!("analyze {}", tables.join(", ")))
+        }
     }
 }
 

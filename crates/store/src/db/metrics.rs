@@ -2,7 +2,7 @@
 //! late entries were seen. All threads add to them and metrics read them. No decision depends on
 //! them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -98,6 +98,8 @@ pub(crate) struct StoreCounters {
     /// Jobs sent to the writer and not started yet.
     pub waiting: AtomicU64,
     trouble: Mutex<Option<Arc<str>>>,
+    /// The connection that writes is lost for good.
+    pub disconnected: AtomicBool,
 }
 
 /// A snapshot of the counters.
@@ -123,6 +125,7 @@ impl StoreCounters {
             matches: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
             trouble: Mutex::new(None),
+            disconnected: AtomicBool::new(false),
         }
     }
 

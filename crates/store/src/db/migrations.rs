@@ -31,9 +31,33 @@ const STEPS: &[Migration] = &[
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
 
+/// The key in `meta` of a store that `tidings migrate` has not filled completely. The value is
+/// JSON; its field `from` names the source.
+pub(crate) const UNFINISHED_KEY: &str = "migration";
+
 /// Runs the missing migrations in one transaction.
 pub(crate) fn migrate(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
+    if version(conn, file)?.is_some() {
+        refuse_unfinished(conn, file)?;
+    }
     take(conn, file, STEPS)
+}
+
+/// The same for the program that fills an unfinished store.
+pub(crate) fn migrate_unfinished(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
+    take(conn, file, STEPS)
+}
+
+/// Refuses a store that was not filled completely.
+fn refuse_unfinished(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
+    let sql = "select value from meta where key = $1";
+    let found: Option<String> =
+        conn.query_row(sql, [UNFINISHED_KEY], |row| row.get(0)).optional()?;
+    let Some(text) = found else { return Ok(()) };
+    let marker: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+    let from = marker.and_then(|marker| marker.get("from")?.as_str().map(Arc::from));
+    let from = from.unwrap_or_else(|| Arc::from("another place"));
+    Err(StoreError::Unfinished { file: Arc::clone(file), from }.into())
 }
 
 /// Creates the schema of a version in an empty database, as a reference.
@@ -50,7 +74,7 @@ pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), 
     if found < count(STEPS) {
         return Err(StoreError::Older { file: Arc::clone(file), found }.into());
     }
-    Ok(())
+    refuse_unfinished(conn, file)
 }
 
 /// Returns the version, which may be any that this program can migrate. Used for copies.
@@ -58,6 +82,7 @@ pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, D
     let foreign = || StoreError::Foreign { file: Arc::clone(file) };
     let found = version(conn, file)?.ok_or_else(foreign)?;
     refuse_newer(found, STEPS, file)?;
+    refuse_unfinished(conn, file)?;
     Ok(found)
 }
 

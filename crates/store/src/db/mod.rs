@@ -19,6 +19,7 @@ pub(crate) mod readers;
 pub(crate) mod schema;
 pub(crate) mod sequence;
 pub(crate) mod sql;
+pub(crate) mod transfer;
 pub(crate) mod writer;
 
 /// The name of the database file in a data folder.

@@ -6,15 +6,15 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::db::sql::Connection;
-
-use crate::StoreError;
 use crate::db::file_identity::FileIdentity;
 use crate::db::metrics::StoreCounters;
+use crate::db::postgres::{PgAddress, connect, seat};
+use crate::db::sql::{Connection, SqlError};
 use crate::error::DbError;
+use crate::{ErrorKind, StoreError};
 
 /// Jobs that share a commit at most. A group lost to a full disk stays small, and a job waits at
 /// most some tens of milliseconds for its turn.
@@ -99,11 +99,27 @@ pub(crate) struct WriterContext {
     pub observer: Arc<dyn WriteObserver>,
     pub counters: Arc<StoreCounters>,
     pub identity: Arc<FileIdentity>,
+    /// `None` for SQLite.
+    pub server: Option<ServerSession>,
 }
 
+/// The session of the writer on a database server.
+pub(crate) struct ServerSession {
+    pub address: PgAddress,
+    /// The epoch of the process that records; `None` for a guest.
+    pub epoch: Option<i64>,
+}
+
+/// The least often that the process that records shows a sign of life.
+const BEAT_EVERY: Duration = Duration::from_secs(1);
+/// How long the outcome of a commit is asked for whose answer was lost.
+const OUTCOME_PATIENCE: Duration = Duration::from_secs(60);
+
 /// Runs until every sender is dropped and all jobs are written.
-pub(crate) fn run(conn: &Connection, jobs: &Receiver<WriteJob>, context: &WriterContext) {
-    while let Ok(first) = jobs.recv() {
+pub(crate) fn run(mut conn: Connection, jobs: &Receiver<WriteJob>, context: &WriterContext) {
+    while let Some(first) = next_job(&conn, jobs, context) {
+        reconnect(&mut conn, context);
+        let conn = &conn;
         if first.patient {
             std::thread::sleep(LINGER);
         }
@@ -120,14 +136,45 @@ pub(crate) fn run(conn: &Connection, jobs: &Receiver<WriteJob>, context: &Writer
     }
 }
 
+/// Waits for a job. Shows signs of life meanwhile, if this process records on a server.
+fn next_job(
+    conn: &Connection,
+    jobs: &Receiver<WriteJob>,
+    context: &WriterContext,
+) -> Option<WriteJob> {
+    let records = context.server.as_ref().is_some_and(|server| server.epoch.is_some());
+    if !records {
+        return jobs.recv().ok();
+    }
+    loop {
+        match jobs.recv_timeout(BEAT_EVERY) {
+            Ok(job) => return Some(job),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => write_group(conn, &mut VecDeque::new(), context),
+        }
+    }
+}
+
+/// Opens the connection of a guest again after it was lost. The process that records never does:
+/// with the session it has lost the seat.
+fn reconnect(conn: &mut Connection, context: &WriterContext) {
+    let Some(ServerSession { address, epoch: None }) = &context.server else { return };
+    if conn.is_lost()
+        && let Ok(opened) = connect::writing(address)
+    {
+        *conn = opened;
+    }
+}
+
 /// Applies jobs of the group in one transaction. Ends early if an error made SQLite roll back by
 /// itself. The remaining jobs were not started and go into the next transaction.
 fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &WriterContext) {
-    let WriterContext { file, observer, counters, identity } = context;
+    let WriterContext { file, observer, counters, identity, server: _ } = context;
     let begun = moment();
     let say = |source| StoreError::database(file, source);
     let ready = identity.check().and_then(|()| conn.begin_writing().map_err(say));
     if let Err(error) = ready {
+        counters.disconnected.store(conn.is_lost(), Ordering::Relaxed);
         counters.lost(&error);
         for job in group.drain(..) {
             (job.work.apply(Err(error.clone())).answer)(None);
@@ -156,7 +203,8 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
             break;
         }
     }
-    if !conn.is_autocommit() {
+    let ended_by_itself = conn.is_autocommit();
+    if !ended_by_itself {
         let failed_alone = alone && applied.iter().any(|one| one.error.is_some());
         let ended = if failed_alone {
             conn.control("rollback").map_err(say)
@@ -172,6 +220,13 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
             }
         }
     }
+    // A connection that was lost before the commit has undone the group, also where no job noticed.
+    if ended_by_itself && lost.is_none() {
+        let text = "the connection to the database was lost";
+        lost = Some(say(SqlError::of_kind(ErrorKind::Unreachable, text)));
+    }
+    let is_gone = conn.is_lost() || matches!(lost, Some(StoreError::SeatLost { .. }));
+    counters.disconnected.store(is_gone, Ordering::Relaxed);
     if let Some(error) = &lost {
         counters.lost(error);
         observer.undone();
@@ -188,8 +243,22 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
 /// the changes are then lost.
 fn commit(conn: &Connection, context: &WriterContext) -> Result<(), StoreError> {
     context.identity.check()?;
-    conn.control("commit").map_err(|source| StoreError::database(&context.file, source))?;
-    context.identity.check()
+    let say = |source| StoreError::database(&context.file, source);
+    let Some(server) = &context.server else {
+        conn.control("commit").map_err(say)?;
+        return context.identity.check();
+    };
+    let transaction = seat::beat(conn, server.epoch).map_err(|fault| fault.at(&context.file))?;
+    match conn.control("commit") {
+        Err(error) if error.is_disconnected() => {
+            match seat::was_committed(&server.address, &transaction, OUTCOME_PATIENCE) {
+                Some(true) => Ok(()),
+                Some(false) => Err(say(error)),
+                None => Err(StoreError::OutcomeUnknown),
+            }
+        }
+        ended => ended.map_err(say),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]

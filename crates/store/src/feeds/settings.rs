@@ -159,9 +159,16 @@ impl Store {
         self.write(move |conn| put_setting(conn, &key, value.as_deref()))
     }
 
+    /// Changes a setting that any process on the database may change, such as a key or a stored
+    /// result.
+    pub fn set_own_setting(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
+        let (key, value) = (key.to_owned(), value.map(str::to_owned));
+        self.write_own(move |conn| put_setting(conn, &key, value.as_deref()))
+    }
+
     /// Writes a setting to prove that the store can be changed.
     pub fn try_writing(&self, now: Time) -> Result<(), StoreError> {
-        self.set_setting("written_at", Some(&now.to_string()))
+        self.set_own_setting("written_at", Some(&now.to_string()))
     }
 }
 

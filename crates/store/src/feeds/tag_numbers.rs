@@ -32,7 +32,7 @@ impl Store {
             Ok(!conn.prepare_cached(sql)?.exists([])?)
         })?;
         if !complete {
-            self.write(|conn| {
+            self.write_own(|conn| {
                 let sql = "insert into tag_numbers (tag, made) select distinct tag, 0 \
                            from feed_tags where true order by tag on conflict (tag) do nothing";
                 conn.execute(sql, [])?;
@@ -56,7 +56,7 @@ impl Store {
     /// Creates a tag, also without feeds, and returns its number.
     pub fn make_tag(&self, tag: &str) -> Result<i64, StoreError> {
         let tag = tag.to_owned();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "insert into tag_numbers (tag, made) values ($1, 1) \
                        on conflict (tag) do update set made = 1 returning id";
             Ok(conn.query_row(sql, [tag], |row| row.get(0))?)

@@ -118,7 +118,7 @@ impl Store {
         now: Time,
     ) -> Result<Result<AccountId, AccountError>, StoreError> {
         let (name, password) = (name.to_lowercase(), password.to_owned());
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let first = !conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?;
             let sql = "insert into accounts (name, password, created_at) values ($1, $2, $3) \
                        on conflict (name) do nothing returning id";
@@ -156,7 +156,7 @@ impl Store {
     /// Changes the password of an account and ends its sessions.
     pub fn set_password(&self, account: AccountId, password: &str) -> Result<(), StoreError> {
         let password = password.to_owned();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "update accounts set password = $1 where id = $2";
             conn.execute(sql, params![password, account.0])?;
             conn.execute("delete from sessions where account = $1", [account.0])?;
@@ -166,7 +166,7 @@ impl Store {
 
     /// Removes an account and everything that belongs to it; `false` if it does not exist.
     pub fn remove_account(&self, account: AccountId) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             conn.execute("delete from read_marks where account = $1", [account.0])?;
             conn.execute("delete from stars where account = $1", [account.0])?;
             conn.execute("delete from read_undo where account = $1", [account.0])?;
@@ -183,7 +183,7 @@ impl Store {
         now: Time,
         expires_at: Time,
     ) -> Result<(), StoreError> {
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             conn.execute("delete from sessions where expires_at <= $1", [now.millis()])?;
             let sql = "insert into sessions (digest, account, created_at, expires_at) \
                        values ($1, $2, $3, $4)";
@@ -208,7 +208,7 @@ impl Store {
     }
 
     pub fn end_session(&self, digest: Digest) -> Result<(), StoreError> {
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             conn.execute("delete from sessions where digest = $1", [digest])?;
             Ok(())
         })
@@ -220,7 +220,7 @@ impl Store {
         now: Time,
     ) -> Result<Result<TokenRow, AccountError>, StoreError> {
         let new = new.clone();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "select count(*) from tokens where account = $1";
             if conn.query_row(sql, [new.account.0], |row| count(row, 0))? >= TOKENS_MAX {
                 return Ok(Err(AccountError::TooMany));
@@ -284,7 +284,7 @@ impl Store {
 
     /// Notes that a token was used. The caller does this once a day.
     pub fn note_token_use(&self, id: i64, at: Time) -> Result<(), StoreError> {
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "update tokens set used_at = $1 where id = $2";
             conn.execute(sql, params![at.millis(), id])?;
             Ok(())
@@ -293,7 +293,7 @@ impl Store {
 
     /// Revokes a token; `false` if the account has no token with this number.
     pub fn revoke_token(&self, account: AccountId, id: i64) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "delete from tokens where account = $1 and id = $2";
             Ok(conn.execute(sql, params![account.0, id])? > 0)
         })

@@ -29,7 +29,7 @@ impl Store {
         value: Option<&str>,
     ) -> Result<(), StoreError> {
         let value = value.filter(|value| value.len() <= VALUE_BYTES_MAX).map(str::to_owned);
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             match &value {
                 Some(value) => conn.execute(
                     "insert into reading_choices (account, name, value) values ($1, $2, $3) \

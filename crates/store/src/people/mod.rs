@@ -6,3 +6,4 @@
 pub(crate) mod accounts;
 pub(crate) mod choices;
 pub(crate) mod requests;
+mod seat;

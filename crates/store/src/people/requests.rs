@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::db::sql::{OptionalExtension, params};
+use crate::db::sql::{OptionalExtension, Row, params};
 use feed::Time;
 
 use crate::db::columns::time;
@@ -51,7 +51,7 @@ impl Store {
         now: Time,
     ) -> Result<RequestId, StoreError> {
         let (kind, body) = (kind.to_owned(), body.to_owned());
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let old = (now - ANSWERS_KEPT).millis();
             conn.execute("delete from requests where answered_at < $1", [old])?;
             let sql = "insert into requests (kind, body, created_at) values ($1, $2, $3) \
@@ -67,15 +67,28 @@ impl Store {
             let sql = "select id, kind, body, created_at from requests \
                        where answered_at is null order by id";
             let mut statement = conn.prepare_cached(sql)?;
-            let rows = statement.query_map([], |row| {
-                Ok(CommandRequest {
-                    id: RequestId(row.get(0)?),
-                    kind: row.get(1)?,
-                    body: row.get(2)?,
-                    created_at: time(row, 3)?,
-                })
-            })?;
+            let rows = statement.query_map([], request_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Takes the commands that no process has taken yet, oldest first. A command with a lower number
+    /// may be committed later than one with a higher number, so each row says who took it.
+    pub fn take_requests(&self) -> Result<Vec<CommandRequest>, StoreError> {
+        let untaken = "select 1 from requests where answered_at is null and taken_by is null";
+        if !self.read(|conn| Ok(conn.prepare_cached(untaken)?.exists([])?))? {
+            return Ok(Vec::new());
+        }
+        let epoch = self.epoch();
+        self.write(move |conn| {
+            let sql = "update requests set taken_by = $1 \
+                       where answered_at is null and taken_by is null \
+                       returning id, kind, body, created_at";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([epoch], request_row)?;
+            let mut taken: Vec<CommandRequest> = rows.collect::<Result<_, _>>()?;
+            taken.sort_by_key(|request| request.id);
+            Ok(taken)
         })
     }
 
@@ -107,20 +120,31 @@ impl Store {
         })
     }
 
-    /// Answers commands from before `before` that were never carried out because the daemon was
-    /// killed. Then no process waits for them, and none is carried out much later. Returns how
-    /// many.
+    /// Answers the commands that an earlier process has taken and not answered with `taken`, and
+    /// commands from before `before` that nobody took with `old`. Returns how many.
     pub fn refuse_requests(
         &self,
         before: Time,
-        body: &str,
+        (taken, old): (&str, &str),
         now: Time,
     ) -> Result<usize, StoreError> {
-        let body = body.to_owned();
+        let (taken, old) = (taken.to_owned(), old.to_owned());
         self.write(move |conn| {
             let sql = "update requests set answer = $1, ok = 0, answered_at = $2 \
+                       where answered_at is null and taken_by is not null";
+            let n_taken = conn.execute(sql, params![taken, now.millis()])?;
+            let sql = "update requests set answer = $1, ok = 0, answered_at = $2 \
                        where answered_at is null and created_at < $3";
-            Ok(conn.execute(sql, params![body, now.millis(), before.millis()])?)
+            Ok(n_taken + conn.execute(sql, params![old, now.millis(), before.millis()])?)
         })
     }
+}
+
+fn request_row(row: &Row<'_>) -> crate::db::sql::Result<CommandRequest> {
+    Ok(CommandRequest {
+        id: RequestId(row.get(0)?),
+        kind: row.get(1)?,
+        body: row.get(2)?,
+        created_at: time(row, 3)?,
+    })
 }

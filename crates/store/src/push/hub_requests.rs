@@ -44,7 +44,7 @@ impl Store {
         now: Time,
     ) -> Result<SubscriberRequestOutcome, StoreError> {
         let request = request.clone();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let known = known(conn, &request)?;
             if known.is_none() && request.kind == SubscriberRequestKind::Unsubscribe {
                 return Ok(SubscriberRequestOutcome::Taken);

@@ -108,7 +108,7 @@ impl Store {
         now: Time,
     ) -> Result<bool, StoreError> {
         let (token, topic, asks) = (token.to_owned(), topic.to_owned(), asks.clone());
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let n = match asks {
                 HubVerification::Subscribe { lease } => {
                     let sql = "update push_subscriptions set lease_until = $1, asked_at = null, \
@@ -139,7 +139,7 @@ impl Store {
         next_at: Time,
     ) -> Result<bool, StoreError> {
         let (token, topic, why) = (token.to_owned(), topic.to_owned(), why.to_owned());
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "update push_subscriptions set lease_until = null, asked_at = null, \
                        next_at = $1, error = $2 where token = $3 and topic = $4";
             Ok(conn.execute(sql, params![next_at.millis(), why, token, topic])? > 0)
@@ -166,7 +166,7 @@ impl Store {
         now: Time,
     ) -> Result<PushReceipt, StoreError> {
         let token = token.to_owned();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let Some(mut inbox) = inbox(conn, &token)? else { return Ok(PushReceipt::Unknown) };
             let began = match inbox.count(body.len() as u64, now) {
                 Ok(began) => began,

@@ -186,7 +186,7 @@ impl Store {
         relevant: bool,
         now: Time,
     ) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "select e.feed, exists (select 1 from query_entries q where q.entry = e.id), \
                        (select r.relevant from relevance r where r.entry = e.id) \
                        from entries e where e.id = $1";
@@ -200,11 +200,15 @@ impl Store {
                        at = excluded.at";
             conn.execute(sql, params![entry.0, i64::from(relevant), now.millis()])?;
             if said.unwrap_or(kept) != relevant {
-                let before =
-                    share(conn, FeedId(feed))?.unwrap_or(RelevantShare { seen: 1.0, kept: 0.0 });
-                let step = if relevant { 1.0 } else { -1.0 };
-                let wanted = (before.kept + step).clamp(0.0, before.seen);
-                set_share(conn, FeedId(feed), RelevantShare { kept: wanted, ..before })?;
+                // Added in SQL, because the process that records changes the same row.
+                let first: f64 = if relevant { 1.0 } else { 0.0 };
+                let step: f64 = if relevant { 1.0 } else { -1.0 };
+                let sql = "insert into feed_relevance (feed, seen, kept) values ($1, 1, $2) \
+                           on conflict (feed) do update set kept = case \
+                           when feed_relevance.kept + $3 < 0 then 0 \
+                           when feed_relevance.kept + $3 > feed_relevance.seen \
+                           then feed_relevance.seen else feed_relevance.kept + $3 end";
+                conn.execute(sql, params![feed, first, step])?;
             }
             Ok(true)
         })

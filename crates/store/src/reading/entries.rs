@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::db::sql::{Connection, OptionalExtension, Row, params};
+use crate::db::sql::{Connection, OptionalExtension, Row, Value, params};
 use feed::{Enclosure, EntryId, EntryKey, FeedId, Source, Time};
 
 use crate::db::columns::{count, enclosures, source, time, time_or_none, words};
@@ -245,13 +245,10 @@ impl Store {
     pub fn n_published_since(&self, feeds: &[FeedId], since: Time) -> Result<Vec<u64>, StoreError> {
         self.read(|conn| {
             let sql = "select count(*) from entry_keys where feed = $1 and published_at >= $2";
-            let mut statement = conn.prepare_cached(sql)?;
-            let mut counts = Vec::with_capacity(feeds.len());
-            for feed in feeds {
-                let n = statement.query_row(params![feed.0, since.millis()], |r| count(r, 0))?;
-                counts.push(n);
-            }
-            Ok(counts)
+            let keys: Vec<Value<'_>> =
+                feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
+            let since = [Value::Int(since.millis())];
+            Ok(conn.prepare_cached(sql)?.each(&keys, &since, |_, row| count(row, 0))?)
         })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::db::sql::{Connection, OptionalExtension};
+use crate::db::sql::{Connection, Value};
 use feed::{EntryId, FeedId, Time};
 
 use crate::db::sequence;
@@ -157,7 +157,7 @@ impl Store {
         up_to: Option<EntryId>,
     ) -> Result<(), StoreError> {
         let scope = scope.clone();
-        self.write(move |conn| mark_scope(conn, account, scope, published_to, up_to))
+        self.write_own(move |conn| mark_scope(conn, account, scope, published_to, up_to))
     }
 }
 
@@ -195,6 +195,9 @@ pub(crate) enum OverflowRule {
     LeaveTextsOut,
 }
 
+/// Entries that one question to a server loads. A page has fifty.
+const LOADED_AT_ONCE: usize = 50;
+
 pub(crate) fn load_entries(
     conn: &Connection,
     entries: impl Iterator<Item = EntryId>,
@@ -204,19 +207,25 @@ pub(crate) fn load_entries(
 ) -> Result<Vec<ReadEntry>, DbError> {
     let sql = format!("{} where id = $1", crate::reading::entries::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
+    let keys: Vec<Value<'_>> = entries.map(|id| Value::Int(id.0)).collect();
+    let step = if conn.is_postgres() { LOADED_AT_ONCE } else { 1 };
     let (mut rows, mut n_bytes) = (Vec::new(), 0);
-    for id in entries {
-        let without_texts = n_bytes >= PAGE_BYTES_MAX;
-        if without_texts && over == OverflowRule::End {
+    for keys in keys.chunks(step) {
+        if n_bytes >= PAGE_BYTES_MAX && over == OverflowRule::End {
             break;
         }
-        let Some(mut entry) = statement.query_row([id.0], entry_row).optional()? else { continue };
-        if without_texts {
-            (entry.summary, entry.content) = (None, None);
+        for mut entry in statement.each(keys, &[], |_, row| entry_row(row))? {
+            let without_texts = n_bytes >= PAGE_BYTES_MAX;
+            if without_texts && over == OverflowRule::End {
+                break;
+            }
+            if without_texts {
+                (entry.summary, entry.content) = (None, None);
+            }
+            n_bytes += entry.n_bytes();
+            let (read, starred) = (marks.is_read(entry.id), stars.contains(&entry.id));
+            rows.push(ReadEntry { entry, read, starred, without_texts });
         }
-        n_bytes += entry.n_bytes();
-        let (read, starred) = (marks.is_read(id), stars.contains(&id));
-        rows.push(ReadEntry { entry, read, starred, without_texts });
     }
     Ok(rows)
 }

@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::db::sql::{Connection, OptionalExtension, params};
+use crate::db::sql::{Connection, OptionalExtension, Value, params};
 use feed::{EntryId, Time};
 
-use crate::db::sequence;
+use crate::db::{dialect, sequence};
 use crate::error::DbError;
 use crate::{AccountId, Store, StoreError};
 
@@ -121,7 +121,7 @@ impl Store {
         read: bool,
     ) -> Result<(), StoreError> {
         let entries = entries.to_vec();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let kept = if read { entries } else { existing(conn, &entries)? };
             mark(conn, account, &kept, read)
         })
@@ -136,7 +136,7 @@ impl Store {
         now: Time,
     ) -> Result<(), StoreError> {
         let entries = entries.to_vec();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = if starred {
                 "insert into stars (account, entry, starred_at) \
                  select $1, id, $2 from entries where id = $3 on conflict do nothing"
@@ -164,14 +164,9 @@ pub(crate) fn stars(conn: &Connection, account: AccountId) -> Result<HashSet<Ent
 }
 
 fn existing(conn: &Connection, entries: &[EntryId]) -> Result<Vec<EntryId>, DbError> {
-    let mut statement = conn.prepare_cached("select 1 from entries where id = $1")?;
-    let mut kept = Vec::with_capacity(entries.len());
-    for entry in entries {
-        if statement.exists([entry.0])? {
-            kept.push(*entry);
-        }
-    }
-    Ok(kept)
+    let keys: Vec<Value<'_>> = entries.iter().map(|entry| Value::Int(entry.0)).collect();
+    let sql = "select id from entries where id = $1";
+    Ok(conn.prepare_cached(sql)?.each(&keys, &[], |_, row| row.get(0).map(EntryId))?)
 }
 
 /// Sets or clears bits. Each block is written once.
@@ -237,9 +232,17 @@ pub(crate) fn change_block(
     block: i64,
     change: impl FnOnce(&mut MarkBits),
 ) -> Result<(), DbError> {
-    let sql = "select bits from read_marks where account = $1 and block = $2";
+    // Another process may change the same block. A row that does not exist cannot be locked, so it
+    // is made first.
+    if conn.is_postgres() {
+        let sql = "insert into read_marks (account, block, bits) values ($1, $2, $3) \
+                   on conflict (account, block) do nothing";
+        conn.prepare_cached(sql)?.execute(params![account.0, block, [].as_slice()])?;
+    }
+    let lock = dialect::for_update(conn);
+    let sql = format!("select bits from read_marks where account = $1 and block = $2{lock}");
     let stored: Option<Vec<u8>> = conn
-        .prepare_cached(sql)?
+        .prepare_cached(&sql)?
         .query_row(params![account.0, block], |row| row.get(0))
         .optional()?;
     let mut bits = mark_bits(&stored.unwrap_or_default());

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::db::sql::{Connection, OptionalExtension, params};
+use crate::db::sql::{Connection, Value, params};
 use feed::{EntryId, FeedId, Time};
 
 use crate::QueryId;
@@ -18,6 +18,9 @@ const LIMIT_MAX: u32 = 1000;
 pub(crate) const FEW: u64 = 2000;
 /// Feeds with no more entries than this together are read feed by feed.
 const GATHERED_MAX: i64 = 20_000;
+
+/// Feeds whose entries are counted at once.
+const FEW_FEEDS: usize = 500;
 
 /// An entry that may belong to the list.
 #[derive(Clone, Copy)]
@@ -151,17 +154,9 @@ pub(crate) fn look_up(
     conn: &Connection,
     entries: impl Iterator<Item = EntryId>,
 ) -> Result<Vec<EntryCandidate>, DbError> {
-    let mut statement =
-        conn.prepare_cached("select feed, published_at from entries where id = $1")?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let row = statement.query_row([entry.0], |row| {
-            let published_at = Time::from_millis(row.get(1)?);
-            Ok(EntryCandidate { entry, feed: FeedId(row.get(0)?), published_at })
-        });
-        found.extend(row.optional()?);
-    }
-    Ok(found)
+    let keys: Vec<Value<'_>> = entries.map(|entry| Value::Int(entry.0)).collect();
+    let sql = "select id, feed, published_at from entries where id = $1";
+    Ok(conn.prepare_cached(sql)?.each(&keys, &[], |_, row| candidate(row))?)
 }
 
 /// Scans the index of a feed, of each feed of a small tag, or of all entries.
@@ -171,13 +166,8 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
         && have_few_entries(conn, &feeds)?
     {
         let sql = "select id, feed, published_at from entries where feed = $1";
-        let mut statement = conn.prepare_cached(sql)?;
-        let mut candidates = Vec::new();
-        for feed in feeds {
-            for row in statement.query_map([feed.0], candidate)? {
-                candidates.push(row?);
-            }
-        }
+        let keys: Vec<Value<'_>> = feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
+        let candidates = conn.prepare_cached(sql)?.each(&keys, &[], |_, row| candidate(row))?;
         selection.check_all(candidates);
         return Ok(());
     }
@@ -199,7 +189,7 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
          and {column} <= $3 order by {order}"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![feed, ends.0, ends.1])?;
+    let mut rows = statement.scan(params![feed, ends.0, ends.1])?;
     while let Some(row) = &rows.next()? {
         if !selection.check(candidate(row)?) {
             break;
@@ -249,10 +239,12 @@ fn few_numbers(
 
 fn have_few_entries(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, DbError> {
     let mut statement = conn.prepare_cached("select entries from feed_state where feed = $1")?;
+    let keys: Vec<Value<'_>> = feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
     let mut sum = 0;
-    for feed in feeds {
-        let held: Option<i64> = statement.query_row([feed.0], |row| row.get(0)).optional()?;
-        sum += held.unwrap_or(0);
+    // In steps, because a tag may have a hundred thousand feeds.
+    for keys in keys.chunks(FEW_FEEDS) {
+        let held: Vec<i64> = statement.each(keys, &[], |_, row| row.get(0))?;
+        sum += held.iter().sum::<i64>();
         if sum > GATHERED_MAX {
             return Ok(false);
         }
@@ -273,7 +265,7 @@ fn scan_query(
     );
     let (low, high) = number_ends(selection.reading);
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![query.0, low, high])?;
+    let mut rows = statement.scan(params![query.0, low, high])?;
     let mut last = None;
     while let Some(row) = &rows.next()? {
         let candidate = candidate(row)?;

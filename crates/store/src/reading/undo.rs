@@ -30,7 +30,7 @@ impl Store {
         now: Time,
     ) -> Result<u64, StoreError> {
         let scope = scope.clone();
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let before = marks::blocks(conn, account)?;
             mark_scope(conn, account, scope.clone(), None, Some(up_to))?;
             let changed = changed(conn, account, &before)?;
@@ -59,7 +59,7 @@ impl Store {
 
     /// Undoes the last [`Store::mark_list_read`]. Returns whether there was something to undo.
     pub fn undo_mark_list(&self, account: AccountId, now: Time) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write_own(move |conn| {
             let sql = "select block, bits from read_undo_blocks join read_undo using (account) \
                        where account = $1 and marked_at > $2";
             let since = (now - UNDO_LASTS).millis();

@@ -1,5 +1,7 @@
 //! The checks of `tidings doctor` on the rows of the store. It repairs nothing.
 
+use std::sync::Arc;
+
 use crate::db::sql::{Connection, params};
 use feed::Window;
 
@@ -13,21 +15,24 @@ impl Store {
     /// Checks the whole database. An empty result means that it is healthy.
     pub fn check(&self) -> Result<Vec<Finding>, StoreError> {
         let file = self.file().clone();
-        self.read(|conn| {
-            let FileCheck { mut findings, is_damaged } = check_file(conn, &file)?;
-            if is_damaged {
-                return Ok(findings);
-            }
-            findings.extend(validators_ahead(conn)?);
-            findings.extend(counters(conn)?);
-            findings.extend(states(conn)?);
-            findings.extend(totals(conn)?);
-            findings.extend(windows(conn)?);
-            findings.extend(twins(conn)?);
-            findings.extend(receivers(conn)?);
-            Ok(findings)
-        })
+        self.read(|conn| check_rows(conn, &file))
     }
+}
+
+/// Checks a database through a connection in a transaction.
+pub(crate) fn check_rows(conn: &Connection, file: &Arc<str>) -> Result<Vec<Finding>, DbError> {
+    let FileCheck { mut findings, is_damaged } = check_file(conn, file)?;
+    if is_damaged {
+        return Ok(findings);
+    }
+    findings.extend(validators_ahead(conn)?);
+    findings.extend(counters(conn)?);
+    findings.extend(states(conn)?);
+    findings.extend(totals(conn)?);
+    findings.extend(windows(conn)?);
+    findings.extend(twins(conn)?);
+    findings.extend(receivers(conn)?);
+    Ok(findings)
 }
 
 fn receivers(conn: &Connection) -> Result<Vec<Finding>, DbError> {

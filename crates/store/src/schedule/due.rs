@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::db::sql::{Connection, OptionalExtension, Row, params};
+use crate::db::sql::{Connection, OptionalExtension, Row, ToValue, Value};
 use feed::{Domain, EntryKey, FeedId, Hints, Known, Time, Window};
 
 use crate::db::columns::{hints, time, time_or_none, url, url_or_none};
@@ -193,7 +193,7 @@ impl Store {
             let mut of_tags = of_all_tags(conn)?;
             let sql = asking("s.gone_at is null order by f.id");
             let mut statement = conn.prepare_cached(&sql)?;
-            let mut rows = statement.query([])?;
+            let mut rows = statement.scan([])?;
             while let Some(row) = &rows.next()? {
                 let input = input(row)?;
                 let tag_settings = of_tags.remove(&input.id).unwrap_or_default();
@@ -210,16 +210,14 @@ impl Store {
     pub fn known(&self, feed: FeedId, keys: &[EntryKey]) -> Result<Known, StoreError> {
         self.read(|conn| {
             let sql = "select content_hash, published_at from entry_keys \
-                       where feed = $1 and key = $2";
-            let mut statement = conn.prepare_cached(sql)?;
-            let mut known = Known::with_capacity(keys.len());
-            for key in keys {
-                let found = statement.query_row(params![feed.0, key.bytes()], |row| {
-                    Ok((row.get::<_, i64>(0)?.cast_unsigned(), time(row, 1)?))
-                });
-                known.extend(found.optional()?.map(|found| (*key, found)));
-            }
-            Ok(known)
+                       where key = $1 and feed = $2";
+            let values: Vec<Value<'_>> = keys.iter().map(|key| key.bytes().to_value()).collect();
+            let feed = [Value::Int(i64::from(feed.0))];
+            let found = conn.prepare_cached(sql)?.each(&values, &feed, |place, row| {
+                let hash = row.get::<_, i64>(0)?.cast_unsigned();
+                Ok((keys[place], (hash, time(row, 1)?)))
+            })?;
+            Ok(found.into_iter().collect())
         })
     }
 }

@@ -1,4 +1,5 @@
-//! `tidings budget`: how many polls the whole instance may make, and which strategy spends them.
+//! `tidings budget`: the maximum number of polls of the whole instance, and the strategy that
+//! spends them.
 
 use api::plural;
 use dispatch::command::{Command, CommandResult};
@@ -37,7 +38,7 @@ pub async fn run(args: BudgetArgs) -> Result<(), CliError> {
     })
 }
 
-/// The requested change: `None` to look only, `Some(None)` for no budget.
+/// Returns the requested change: `None` to show the budget only, `Some(None)` for no budget.
 fn wanted(
     args: &BudgetArgs,
     now: Option<BudgetRule>,
@@ -67,7 +68,7 @@ fn wanted(
 }
 
 fn in_force(config: &Config) -> Result<Option<BudgetRule>, CliError> {
-    match Store::open(&config.data, OpenMode::ReadOnly) {
+    match Store::open(&config.store, OpenMode::ReadOnly) {
         Ok(store) => Ok(engine::budget_in_force(&store, config.engine.budget)?),
         Err(StoreError::Missing { .. }) => Ok(config.engine.budget),
         Err(error) => Err(error.into()),

@@ -1,4 +1,4 @@
-//! One command, one file.
+//! The commands, one in each file.
 
 pub mod backup;
 pub mod budget;
@@ -12,6 +12,7 @@ pub mod feed;
 pub mod import;
 pub mod lab;
 pub mod manual;
+pub mod migrate;
 pub mod parse;
 pub mod query;
 mod requests;

@@ -2,6 +2,7 @@
 
 mod backup;
 mod disk;
+mod migrate;
 mod replaced;
 mod soak;
 mod started;

@@ -12,7 +12,7 @@ use futures_util::future::{join, poll_immediate};
 use tokio_postgres::{Client, Row, Statement};
 
 use super::PgRows;
-use super::cursor::{Cursor, FIRST_STEP};
+use super::cursor::{Cursor, ScanSteps};
 use super::runtime::wait;
 use super::values::Parameter;
 use crate::ErrorKind;
@@ -99,12 +99,17 @@ impl PgConnection {
     }
 
     /// Runs a query through a cursor. A transaction must be open or due.
-    pub fn scan(&self, prepared: &PgStatement, values: &[Value<'_>]) -> Result<PgRows<'_>> {
+    pub fn scan(
+        &self,
+        prepared: &PgStatement,
+        values: &[Value<'_>],
+        steps: ScanSteps,
+    ) -> Result<PgRows<'_>> {
         let name = self.cursors.borrow_mut().take_name(&prepared.sql);
         let cursor = Cursor { conn: self, name };
         let sql = format!("declare {} no scroll cursor for {}", cursor.name, prepared.sql);
         let declare = self.prepare(&sql)?;
-        let fetch = fetch_text(&cursor.name, FIRST_STEP);
+        let fetch = fetch_text(&cursor.name, steps.first);
         let known = self.statements.borrow().get(fetch.as_str()).cloned();
         let rows = if let Some(fetch) = known {
             let both =
@@ -120,7 +125,7 @@ impl PgConnection {
             let fetch = self.prepare(&fetch)?;
             self.ask(self.rows(&fetch, &[]))?
         };
-        Ok(PgRows::begun(rows, cursor))
+        Ok(PgRows::begun(rows, cursor, steps))
     }
 
     /// Fetches the next rows of a cursor.
@@ -167,6 +172,13 @@ impl PgConnection {
         })
     }
 
+    /// Runs a statement with parameters that may be lists. Returns the number of changed rows.
+    pub fn execute_lists(&self, sql: &str, values: &[Parameter<'_>]) -> Result<usize> {
+        let prepared = self.prepare(sql)?;
+        let changed = self.ask(self.client.execute_raw(&prepared.statement, values))?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
     /// Runs several statements without parameters.
     pub fn batch(&self, sql: &str) -> Result<()> {
         self.ask(self.client.batch_execute(sql))
@@ -183,6 +195,22 @@ impl PgConnection {
         }
         self.transaction.set(Transaction::Due(BEGIN_WRITING));
         Ok(())
+    }
+
+    /// Begins a transaction that reads one moment of some tables, and keeps all other sessions from
+    /// changing them until it ends.
+    pub fn begin_frozen(&self, tables: &str) -> Result<()> {
+        // The lock comes before the first question, which fixes the moment.
+        let begun = self.batch(&format!(
+            "begin isolation level repeatable read; set local lock_timeout = '10s'; \
+             lock table {tables} in share mode; set local lock_timeout = 0"
+        ));
+        if begun.is_err() {
+            self.send("rollback");
+        } else {
+            self.transaction.set(Transaction::Open);
+        }
+        begun
     }
 
     /// Ends a transaction that only read, without waiting for the answer.

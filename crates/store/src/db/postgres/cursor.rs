@@ -7,10 +7,19 @@ use tokio_postgres::Row;
 use super::PgConnection;
 use crate::db::sql::Result;
 
-/// Rows of the first step. Most lists end within it.
-pub(super) const FIRST_STEP: usize = 200;
-/// Rows of the further steps: a long list takes few round trips, and little memory.
-const STEP: usize = 2000;
+/// The numbers of rows that are fetched at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScanSteps {
+    pub first: usize,
+    pub further: usize,
+}
+
+impl ScanSteps {
+    /// Most lists end within the first step. A long list takes few round trips, and little memory.
+    pub const LIST: ScanSteps = ScanSteps { first: 200, further: 2000 };
+    /// For whole rows of any table. A row may hold a document of several megabytes.
+    pub const TABLE: ScanSteps = ScanSteps { first: 100, further: 100 };
+}
 
 /// The rows of a query.
 pub(crate) struct PgRows<'c> {
@@ -18,6 +27,7 @@ pub(crate) struct PgRows<'c> {
     current: Option<Row>,
     /// The cursor that has more rows.
     cursor: Option<Cursor<'c>>,
+    step: usize,
 }
 
 /// An open cursor.
@@ -34,12 +44,12 @@ impl Drop for Cursor<'_> {
 
 impl<'c> PgRows<'c> {
     pub(super) fn all(rows: Vec<Row>) -> PgRows<'c> {
-        PgRows { rows: rows.into_iter(), current: None, cursor: None }
+        PgRows { rows: rows.into_iter(), current: None, cursor: None, step: 0 }
     }
 
-    pub(super) fn begun(rows: Vec<Row>, cursor: Cursor<'c>) -> PgRows<'c> {
-        let cursor = (rows.len() == FIRST_STEP).then_some(cursor);
-        PgRows { rows: rows.into_iter(), current: None, cursor }
+    pub(super) fn begun(rows: Vec<Row>, cursor: Cursor<'c>, steps: ScanSteps) -> PgRows<'c> {
+        let cursor = (rows.len() == steps.first).then_some(cursor);
+        PgRows { rows: rows.into_iter(), current: None, cursor, step: steps.further }
     }
 
     /// Returns the next row, and asks for more of them when needed.
@@ -48,8 +58,8 @@ impl<'c> PgRows<'c> {
         if self.current.is_none()
             && let Some(cursor) = self.cursor.take()
         {
-            let rows = cursor.conn.fetch(&cursor.name, STEP)?;
-            self.cursor = (rows.len() == STEP).then_some(cursor);
+            let rows = cursor.conn.fetch(&cursor.name, self.step)?;
+            self.cursor = (rows.len() == self.step).then_some(cursor);
             self.rows = rows.into_iter();
             self.current = self.rows.next();
         }

@@ -6,6 +6,7 @@
 mod address;
 pub(crate) mod connect;
 mod connection;
+mod copying;
 mod cursor;
 mod flight;
 mod passfile;
@@ -17,6 +18,7 @@ mod values;
 pub(crate) use address::is_postgres;
 pub use address::{AddressError, PgAddress};
 pub(crate) use connection::{PgConnection, PgStatement};
-pub(crate) use cursor::PgRows;
+pub(crate) use copying::PgCopy;
+pub(crate) use cursor::{PgRows, ScanSteps};
 pub(crate) use flight::{Flight, Lists};
 pub(crate) use values::{Parameter, column_value};

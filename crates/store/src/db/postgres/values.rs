@@ -56,7 +56,7 @@ impl ToSql for Datum<'_> {
 }
 
 /// A parameter of PostgreSQL: one value, or a list for `unnest`.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Parameter<'a> {
     One(Value<'a>),
     List(&'a [Value<'a>]),

@@ -58,6 +58,16 @@ impl Connection {
         Ok(())
     }
 
+    /// Begins a transaction that reads one moment of some tables, and keeps everybody else from
+    /// changing them until it ends. `tables` is a list of names.
+    pub fn begin_frozen(&self, tables: &str) -> Result<()> {
+        match self {
+            // This lock of SQLite covers the whole file. Nothing is written.
+            Connection::Sqlite(_) => self.begin_writing(),
+            Connection::Postgres(conn) => conn.begin_frozen(tables),
+        }
+    }
+
     /// Ends a transaction that only read. A failure loses nothing; the next `begin` reports it.
     pub fn end_reading(&self) {
         match self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{FromValue, Params, Result, SqlError, Value, lateral};
-use crate::db::postgres::{PgConnection, PgRows, PgStatement, column_value};
+use crate::db::postgres::{PgConnection, PgRows, PgStatement, ScanSteps, column_value};
 
 /// A prepared statement.
 pub(crate) enum Statement<'c> {
@@ -62,10 +62,15 @@ impl Statement<'_> {
 
     /// Runs a query whose rows are read in steps, as far as the caller wants them.
     pub fn scan(&mut self, params: impl Params) -> Result<Rows<'_>> {
+        self.scan_by(params, ScanSteps::LIST)
+    }
+
+    /// The same with other steps.
+    pub fn scan_by(&mut self, params: impl Params, steps: ScanSteps) -> Result<Rows<'_>> {
         match self {
             Statement::Sqlite(_) => self.query(params),
             Statement::Postgres(conn, statement) => {
-                params.pass(|values| conn.scan(statement, values)).map(Rows::Postgres)
+                params.pass(|values| conn.scan(statement, values, steps)).map(Rows::Postgres)
             }
         }
     }

@@ -104,8 +104,7 @@ async fn a_cancelled_caller_s_poll_is_kept_or_not_but_never_half() {
 #[test]
 fn two_stores_on_one_folder_write_in_turn() {
     let f = fresh();
-    let other =
-        Store::open(store::testing::location(f.folder.path()), OpenMode::ReadWrite).unwrap();
+    let other = Store::open(store::testing::location(f.folder.path()), OpenMode::Shared).unwrap();
     std::thread::scope(|scope| {
         for (name, store) in [("one", &f.store), ("two", &other)] {
             scope.spawn(move || {

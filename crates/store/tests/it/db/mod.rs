@@ -2,6 +2,8 @@
 
 mod backup;
 mod concurrent;
+mod everything;
 mod files;
 pub mod full_disk;
 mod killed;
+mod migrate;

@@ -1,0 +1,176 @@
+//! A store with rows in every table.
+
+use std::time::Duration;
+
+use feed::{Domain, EntryId, FeedId, Hints};
+use store::{
+    AccountId, DeadLetter, HubVerification, Location, NewQuery, NewToken, PushCandidate,
+    QueryChange, Scope, SettingsChange, Store, StoredPace, SubscriberRequest,
+    SubscriberRequestKind, TokenScope, testing,
+};
+
+use crate::record::retention::MatchesAll;
+use crate::sample::{T0, add, at, item, new_feed, poll, seen, unchanged};
+
+/// Rows that only rare events write.
+const RARE: &str = "insert into poll_days (feed, day, polls, unchanged, failed, n_new, misses, \
+      bytes) values (1, 19000, 24, 20, 1, 3, 0, 123456789012); \
+    insert into query_states (query, number, bytes) values (1, -7, x'00ff10'), (1, 8, x''); \
+    insert into query_orphans (feed) values (2); \
+    insert into entry_gaps (first, last) values (9000, 9999); \
+    insert into settings (key, value) values ('odd', 'quote '' back\\slash ü 𝄞')";
+
+/// The bytes of PostgreSQL have another notation.
+const RARE_BYTES: [(&str, &str); 2] =
+    [("x'00ff10'", "decode('00ff10', 'hex')"), ("x''", "''::bytea")];
+
+/// Fills an empty store that is open at a place.
+pub async fn fill(store: &Store, location: &Location) {
+    let feeds = feeds(store);
+    queries(store, feeds[0]).await;
+    entries(store, &feeds).await;
+    people(store);
+    pushes(store, feeds[0]).await;
+    for key in ["one", "two"] {
+        store.set_setting(key, Some("a value")).unwrap();
+    }
+    store.leave_request("command", "{}", T0).unwrap();
+    let mut rare = RARE.to_owned();
+    if matches!(location, Location::Postgres(_)) {
+        for (sqlite, postgres) in RARE_BYTES {
+            rare = rare.replace(sqlite, postgres);
+        }
+    }
+    testing::execute(location, &rare);
+}
+
+fn feeds(store: &Store) -> Vec<FeedId> {
+    let mut new = new_feed("https://example.org/a");
+    new.tags = vec!["news".to_owned(), "Ärger".to_owned()];
+    let feeds = [
+        store.add_feed(&new, T0).unwrap().id,
+        add(store, "https://example.org/b?key=secret"),
+        add(store, "https://other.example/c"),
+    ];
+    let lost = add(store, "https://other.example/lost");
+    store.remove_feed(lost).unwrap();
+    let change = SettingsChange {
+        policy: Some(Some("tide".to_owned())),
+        weight: Some(Some(2.5)),
+        max_delay: Some(Some(Duration::from_secs(60))),
+        paused: Some(Some(true)),
+        ..SettingsChange::default()
+    };
+    store.set_feed(feeds[2], &change).unwrap();
+    store.set_tag("news", &SettingsChange { paused: None, ..change }).unwrap();
+    store.make_tag("Made by an app").unwrap();
+    feeds.to_vec()
+}
+
+async fn queries(store: &Store, feed: FeedId) {
+    store.install(Box::new(MatchesAll)).unwrap();
+    let query = |name: &str| {
+        QueryChange::Put(NewQuery {
+            name: name.to_owned(),
+            text: "select everything".to_owned(),
+            urls: vec![crate::sample::url("https://example.org/a")],
+            receivers: vec!["file got".to_owned(), "webhook https://example.com/".to_owned()],
+            link_key: format!("link {name}"),
+            signing_key: "signs".to_owned(),
+        })
+    };
+    store.change_queries(vec![query("Q"), query("Gone")], None, T0).unwrap();
+    store.change_queries(vec![QueryChange::Drop("Gone".to_owned())], None, T0).unwrap();
+    let id = store.query("Q").unwrap().unwrap().id;
+    poll(store, feed, &["2", "1"], at(10));
+    let receivers = store.deliveries(Some(id)).unwrap();
+    store.delivered(receivers[0].id, 0, 2, None, at(11)).await.unwrap();
+    let letter = DeadLetter {
+        delivery: receivers[1].id,
+        position: 1,
+        entry: EntryId(1),
+        at: at(12),
+        attempts: 12,
+        error: "410".to_owned(),
+        to_replay: false,
+    };
+    store.add_dead_letter(letter, 0).await.unwrap();
+    store.replay_dead_letters(id).unwrap();
+    store.note_relevance(EntryId(1), true, at(13)).unwrap();
+    let subscribe = SubscriberRequestKind::Subscribe {
+        secret: Some("hub secret".to_owned()),
+        lease: Duration::from_secs(86_400),
+    };
+    for path in 0..2 {
+        let wish = SubscriberRequest {
+            query: id,
+            topic: "http://localhost/feeds/Q.atom".to_owned(),
+            callback: format!("https://reader.example/{path}"),
+            domain: Domain::from_stored("reader.example"),
+            from: "192.0.2.1".to_owned(),
+            kind: subscribe.clone(),
+        };
+        store.add_hub_request(&wish, at(14)).unwrap();
+    }
+    store.confirm_hub_request(1, subscribe, at(15)).await.unwrap();
+}
+
+async fn entries(store: &Store, feeds: &[FeedId]) {
+    let mut items = vec![item("3", "new"), item("2", "edited"), item("1", "title of 1")];
+    items[0].content = Some("<p>ü 𝄞 \u{202e}</p>".repeat(5000));
+    items[0].categories = vec!["one".to_owned(), "two".to_owned()];
+    let mut record = seen(store, feeds[0], &items, at(100));
+    record.document_mut().hints = Hints { ttl: Some(Duration::from_secs(600)), ..Hints::default() };
+    record.document_mut().facts.title = Some("The title".to_owned());
+    record.document_mut().facts.hub = Some("https://hub.example/".to_owned());
+    record.document_mut().facts.topic = Some("https://example.org/a".to_owned());
+    store.record_blocking(record).unwrap();
+    for n in 0..3 {
+        store.record_blocking(unchanged(store, feeds[0], at(200 + n))).unwrap();
+    }
+    // More than one step of a cursor.
+    let ids: Vec<String> = (0..250).map(|n| format!("entry {n}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    poll(store, feeds[1], &ids, at(300));
+    let pace = StoredPace {
+        domain: Domain::from_stored("other.example"),
+        last_request_at: Some(at(300)),
+        not_before: Some(at(900)),
+        reason: Some("429".to_owned()),
+    };
+    store.store_pace(pace).await.unwrap();
+}
+
+fn people(store: &Store) {
+    let anna = store.add_account("anna", "$argon2id$hash", T0).unwrap().unwrap();
+    let lost = store.add_account("lost", "hash", T0).unwrap().unwrap();
+    store.remove_account(lost).unwrap();
+    store.begin_session(anna, [1; 32], T0, at(100_000)).unwrap();
+    let token = NewToken {
+        account: anna,
+        name: "phone".to_owned(),
+        scope: TokenScope::Write,
+        digest: [5; 32],
+        fever_digest: [6; 32],
+    };
+    store.add_token(&token, T0).unwrap().unwrap();
+    for account in [anna, AccountId::LOCAL] {
+        store.mark_read(account, &[EntryId(2)], true).unwrap();
+        store.star(account, &[EntryId(1)], true, at(20)).unwrap();
+    }
+    store.mark_list_read(anna, &Scope::All, EntryId(3), at(400)).unwrap();
+    store.choose(anna, "zone", Some("Europe/Berlin")).unwrap();
+}
+
+async fn pushes(store: &Store, feed: FeedId) {
+    let topic = "https://example.org/a".to_owned();
+    let candidate =
+        PushCandidate { feed, hub: "https://hub.example/".to_owned(), topic: topic.clone() };
+    store.begin_push(candidate, "token".to_owned(), "secret".to_owned(), at(30)).await.unwrap();
+    let id = store.push(feed).unwrap().unwrap().id;
+    store.note_hub_asked(id, at(31), 1, at(60), None).await.unwrap();
+    let lease = HubVerification::Subscribe { lease: Duration::from_secs(86_400) };
+    assert!(store.confirm_push("token", &topic, &lease, at(32)).unwrap());
+    let body = vec![0, 255, 10, 13, 92, 39];
+    store.receive_push("token", Some("text/xml".to_owned()), None, body, at(33)).unwrap();
+}
