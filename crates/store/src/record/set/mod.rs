@@ -32,6 +32,13 @@ use rows::SetRows;
 /// 1 GB in one statement.
 const BYTES_MAX: usize = 16_000_000;
 
+/// Plans for the statements of a set, until the end of the transaction. Each finds some hundred rows
+/// by their keys, so an index is always right. Plans that were made while the tables were small
+/// would read whole tables.
+const PLANS: &str = "set local plan_cache_mode = force_generic_plan; \
+    set local enable_seqscan = off; set local enable_hashjoin = off; \
+    set local enable_mergejoin = off";
+
 /// A poll to record, as a job of the writer.
 pub(crate) struct RecordJob {
     record: PollRecord,
@@ -137,6 +144,8 @@ fn record_set(
     slot: &MatcherSlot,
     records: &[&PollRecord],
 ) -> Result<Vec<Result<RecordResult, StoreError>>, DbError> {
+    // PostgreSQL does not wait here: the first question follows at once.
+    postgres.control(PLANS)?;
     let before = SetBefore::read(postgres, records)?;
     let mut results = Vec::with_capacity(records.len());
     let mut accepted = Vec::with_capacity(records.len());

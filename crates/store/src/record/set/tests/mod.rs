@@ -228,12 +228,11 @@ fn sets_and_single_records_leave_the_same_rows() {
             let (sets, rows) = (in_one_group(&both.sets, &acts), one_by_one(&both.rows, &acts));
             assert_eq!(shown(&sets), shown(&rows), "round {round}, group {n}: {acts:#?}");
             let (sets, rows) = (dump(&both.sets), dump(&both.rows));
-            let differences: Vec<_> = sets.iter().zip(&rows).filter(|(a, b)| a != b).collect();
             assert!(
                 sets == rows,
-                "round {round}, group {n}: {differences:#?} of {} and {}",
-                sets.len(),
-                rows.len()
+                "round {round}, group {n}: {:#?} instead of {:#?}",
+                sets.iter().filter(|line| !rows.contains(line)).collect::<Vec<_>>(),
+                rows.iter().filter(|line| !sets.contains(line)).collect::<Vec<_>>()
             );
             both.run(
                 "delete from entries where id % 7 = 3; \
