@@ -52,6 +52,8 @@ bench:
 	cargo run --release -p lab --example polls_per_second
 	cargo run --release -p query --example matching
 	cargo run --release -p engine --example recording
+	cargo run -q -p xtask -- postgres --durable \
+	  cargo run --release -p store --example record_groups
 	cargo run --release -p api --example load
 	cargo run --release -p api --example many_feeds
 	cargo build --release --bin tidings

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: xtask tidy
        xtask described [--examples N]
-       xtask postgres COMMAND [ARGUMENT …]
+       xtask postgres [--durable] COMMAND [ARGUMENT …]
        xtask bench [--write] [--feeds N,N] [--idle N] [--only tidings]";
 
 fn main() -> ExitCode {

@@ -9,18 +9,22 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// The variable that makes the tests of the store use the server.
 const VARIABLE: &str = "TIDINGS_TEST_STORE";
+/// The variable with the process id of the server, for measurements.
+const SERVER_VARIABLE: &str = "TIDINGS_TEST_SERVER";
 /// A server that takes longer to start does not start at all.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs `args` as a command.
 pub(crate) fn command(args: &[String]) -> Result<bool> {
-    let Some((program, rest)) = args.split_first() else {
-        bail!("usage: xtask postgres COMMAND [ARGUMENT …]");
+    let is_durable = args.first().is_some_and(|first| first == "--durable");
+    let Some((program, rest)) = args[usize::from(is_durable)..].split_first() else {
+        bail!("usage: xtask postgres [--durable] COMMAND [ARGUMENT …]");
     };
-    let server = Server::start()?;
+    let server = Server::start(is_durable)?;
     let status = Command::new(program)
         .args(rest)
         .env(VARIABLE, server.url())
+        .env(SERVER_VARIABLE, server.id())
         .status()
         .with_context(|| format!("cannot start {program}"))?;
     Ok(status.success())
@@ -33,7 +37,8 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> Result<Server> {
+    /// A durable server syncs every commit, as it does for users.
+    fn start(is_durable: bool) -> Result<Server> {
         let programs = programs()?;
         let folder = tempfile::Builder::new().prefix("tidings-postgres").tempdir()?;
         let data = folder.path().join("data");
@@ -48,7 +53,8 @@ impl Server {
         run(init.stdout(Stdio::null()))?;
         let mut server = as_server(&programs.join("postgres"));
         server.arg("-D").arg(&data).arg("-k").arg(folder.path());
-        server.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=500"]);
+        server.args(["-c", "listen_addresses=", "-c", "max_connections=500"]);
+        server.args(["-c", if is_durable { "fsync=on" } else { "fsync=off" }]);
         server.args(["-c", "log_min_messages=fatal", "-c", "shared_buffers=256MB"]);
         let process = server.stdin(Stdio::null()).spawn().context("cannot start postgres")?;
         let server = Server { folder, process };
@@ -59,6 +65,13 @@ impl Server {
     fn url(&self) -> String {
         let folder = self.folder.path().display().to_string().replace('/', "%2F");
         format!("postgres://tidings@{folder}/postgres")
+    }
+
+    /// The process id of the server itself, which runs below a program that changed the user.
+    fn id(&self) -> String {
+        let file = self.folder.path().join("data/postmaster.pid");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        text.lines().next().unwrap_or_default().trim().to_owned()
     }
 
     #[expect(clippy::disallowed_methods, reason = "waits for another process in real time")]
@@ -78,12 +91,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The first line of this file is the process id of the server itself, which runs below a
-        // program that changed the user.
-        let file = self.folder.path().join("data/postmaster.pid");
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        if let Some(id) = text.lines().next() {
-            let _ = Command::new("kill").args(["-QUIT", id.trim()]).status();
+        let id = self.id();
+        if !id.is_empty() {
+            let _ = Command::new("kill").args(["-QUIT", &id]).status();
         }
         let _ = self.process.wait();
     }

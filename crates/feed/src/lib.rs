@@ -12,6 +12,7 @@ mod identity;
 mod origin;
 mod poll;
 mod repair;
+mod search_expression;
 mod time;
 mod window;
 
@@ -26,5 +27,6 @@ pub use poll::{
     Validators,
 };
 pub use repair::{DocumentDates, Published, late, repair};
+pub use search_expression::{SearchColumn, SearchExpression, SearchPhrase, split_words};
 pub use time::{Time, TimeError};
 pub use window::{Window, WindowEntry, WindowError};

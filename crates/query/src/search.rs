@@ -2,13 +2,13 @@
 //! full-text index, and an exact test for the entries that the index finds. This module does not
 //! hold an index.
 //!
-//! The expression is in the language of SQLite's FTS5, over two columns `title` and `body` that
-//! hold [`index_words`]. The index finds every entry that fits and perhaps others. It does not know
-//! dates, regular expressions or which words are an author; the exact test does.
+//! The expression is about the words of [`index_words`] in the columns title and body. The index
+//! finds every entry that fits and perhaps others. It does not know dates, regular expressions or
+//! which words are an author; the exact test does.
 
 use std::time::Duration;
 
-use feed::Time;
+use feed::{SearchColumn, SearchExpression, Time};
 
 use crate::language::ast::{Access, Comparison, Condition, Date, Field, Query, QuerySource, Test};
 use crate::language::parser;
@@ -17,7 +17,7 @@ use crate::{Entry, Fault, Matcher, QueryId, Scratch, States, matcher};
 
 /// A search, ready to test entries.
 pub struct Search {
-    expression: Option<String>,
+    expression: Option<SearchExpression>,
     matcher: Matcher,
     states: States,
     scratch: Scratch,
@@ -30,7 +30,9 @@ impl Search {
     /// use feed::Time;
     /// let now = Time::from_secs(0);
     /// let search = query::Search::read("volcano \"ash cloud\" -sport", now).unwrap();
-    /// assert_eq!(search.expression(), Some("(\"volcano\" AND \"ash cloud\")"));
+    /// let word = |words: &str| feed::SearchExpression::phrase(None, [words], false).unwrap();
+    /// let needed = feed::SearchExpression::all(vec![word("volcano"), word("ash cloud")]);
+    /// assert_eq!(search.expression(), needed.as_ref());
     /// let fault = query::Search::read("volcano AND", now).err().unwrap();
     /// assert!(fault.message.starts_with("found the end"), "{fault}");
     /// ```
@@ -56,8 +58,8 @@ impl Search {
     }
 
     /// Returns the expression for the index; `None` if words alone cannot narrow the search.
-    pub fn expression(&self) -> Option<&str> {
-        self.expression.as_deref()
+    pub fn expression(&self) -> Option<&SearchExpression> {
+        self.expression.as_ref()
     }
 
     /// Returns whether an entry fits the search.
@@ -99,15 +101,12 @@ fn count_back(condition: &mut Condition, now: Time) {
 }
 
 /// Returns an expression that every matching entry fits; `None` if any words may match.
-fn needed(condition: &Condition) -> Option<String> {
+fn needed(condition: &Condition) -> Option<SearchExpression> {
     match condition {
-        Condition::All(parts) => {
-            let parts: Vec<String> = parts.iter().filter_map(needed).collect();
-            (!parts.is_empty()).then(|| joined(parts, " AND "))
-        }
+        Condition::All(parts) => SearchExpression::all(parts.iter().filter_map(needed).collect()),
         Condition::Any(parts) => {
-            let parts: Option<Vec<String>> = parts.iter().map(needed).collect();
-            parts.map(|parts| joined(parts, " OR "))
+            let parts: Option<Vec<SearchExpression>> = parts.iter().map(needed).collect();
+            parts.and_then(SearchExpression::any)
         }
         // A word that the index lacks may be in another column or beyond the size limit.
         Condition::Not(_) => None,
@@ -115,14 +114,13 @@ fn needed(condition: &Condition) -> Option<String> {
     }
 }
 
-fn words_of(test: &Test) -> Option<String> {
+fn words_of(test: &Test) -> Option<SearchExpression> {
     match test {
-        Test::Contains { field, phrase } => expression(column(*field)?, phrase.words()),
+        Test::Contains { field, phrase } => column(*field)?.expression(phrase.words()),
         Test::Near { field, first, second, .. } => {
             let column = column(*field)?;
-            let sides = [first, second].map(|side: &Phrase| expression(column, side.words()));
-            let sides: Vec<String> = sides.into_iter().flatten().collect();
-            (!sides.is_empty()).then(|| joined(sides, " AND "))
+            let sides = [first, second].map(|side: &Phrase| column.expression(side.words()));
+            SearchExpression::all(sides.into_iter().flatten().collect())
         }
         Test::Equals { field: field @ (Field::Title | Field::Author | Field::Category), value } => {
             let words = folded(value);
@@ -131,43 +129,37 @@ fn words_of(test: &Test) -> Option<String> {
                 prefix: false,
                 unit: false,
             });
-            expression(column(*field)?, &words.collect::<Vec<_>>())
+            column(*field)?.expression(&words.collect::<Vec<_>>())
         }
         _ => None,
     }
 }
 
+/// The column that holds a field; `None` for a field of both.
+struct IndexedIn(Option<SearchColumn>);
+
 /// Returns the column that holds a field; `None` for fields that are not indexed.
-fn column(field: Field) -> Option<&'static str> {
+fn column(field: Field) -> Option<IndexedIn> {
     match field {
-        Field::Item => Some(""),
-        Field::Title => Some("title : "),
-        Field::Summary | Field::Content | Field::Author | Field::Category => Some("body : "),
+        Field::Item => Some(IndexedIn(None)),
+        Field::Title => Some(IndexedIn(Some(SearchColumn::Title))),
+        Field::Summary | Field::Content | Field::Author | Field::Category => {
+            Some(IndexedIn(Some(SearchColumn::Body)))
+        }
         Field::Link | Field::Language | Field::Feed => None,
     }
 }
 
-/// Returns an expression for words that follow each other. FTS5 allows a prefix only as the last
-/// word of a phrase, so a phrase with a prefix inside becomes several.
-fn expression(column: &str, words: &[PhraseWord]) -> Option<String> {
-    // The index leaves out words without a letter or digit.
-    let known = |w: &&PhraseWord| w.letters.chars().any(|c| !c.is_ascii() || c.is_alphanumeric());
-    let words: Vec<&PhraseWord> = words.iter().filter(known).collect();
-    let phrases = words.split_inclusive(|word| word.prefix).map(|phrase| {
-        let letters: Vec<&str> = phrase.iter().map(|word| word.letters.as_str()).collect();
-        let star = if phrase.last().is_some_and(|word| word.prefix) { " *" } else { "" };
-        // A punctuation mark after a character of a script without spaces is a word and may be a
-        // quote.
-        format!("{column}\"{}\"{star}", letters.join(" ").replace('"', "\"\""))
-    });
-    let phrases: Vec<String> = phrases.collect();
-    (!phrases.is_empty()).then(|| joined(phrases, " AND "))
-}
-
-fn joined(mut parts: Vec<String>, word: &str) -> String {
-    match parts.len() {
-        1 => parts.remove(0),
-        _ => format!("({})", parts.join(word)),
+impl IndexedIn {
+    /// Returns an expression for words that follow each other. The index knows a prefix only as the
+    /// last word of a phrase, so a phrase with a prefix inside becomes several.
+    fn expression(&self, words: &[PhraseWord]) -> Option<SearchExpression> {
+        let phrases = words.split_inclusive(|word| word.prefix).filter_map(|phrase| {
+            let is_prefix = phrase.last().is_some_and(|word| word.prefix);
+            let letters = phrase.iter().map(|word| word.letters.as_str());
+            SearchExpression::phrase(self.0, letters, is_prefix)
+        });
+        SearchExpression::all(phrases.collect())
     }
 }
 
@@ -175,11 +167,31 @@ fn joined(mut parts: Vec<String>, word: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Writes an expression as people would.
+    fn shown(expression: &SearchExpression) -> String {
+        let joined = |parts: &[SearchExpression], sign: &str| {
+            format!("({})", parts.iter().map(shown).collect::<Vec<_>>().join(sign))
+        };
+        match expression {
+            SearchExpression::All(parts) => joined(parts, " AND "),
+            SearchExpression::Any(parts) => joined(parts, " OR "),
+            SearchExpression::Phrase(phrase) => {
+                let column = match phrase.column() {
+                    None => "",
+                    Some(SearchColumn::Title) => "title : ",
+                    Some(SearchColumn::Body) => "body : ",
+                };
+                let star = if phrase.is_prefix() { " *" } else { "" };
+                format!("{column}\"{}\"{star}", phrase.words().join(" "))
+            }
+        }
+    }
+
     #[track_caller]
     fn check(text: &str, expect: Option<&str>) {
         let search = Search::read(text, Time::from_secs(1_700_000_000));
         let search = search.map_err(|fault| fault.to_string()).unwrap();
-        assert_eq!(search.expression(), expect, "{text}");
+        assert_eq!(search.expression().map(shown).as_deref(), expect, "{text}");
     }
 
     #[test]

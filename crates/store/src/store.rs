@@ -19,6 +19,7 @@ use crate::db::migrations;
 use crate::db::postgres::{PgAddress, connect, seat};
 use crate::db::readers::{ReaderPool, ReaderSource};
 use crate::db::writer;
+use crate::db::writer::{AppliedJob, JobWork, SetJob, WriteJob, WriteObserver, WriterContext};
 use crate::db::writer::{AppliedJob, ServerSession, WriteJob, WriteObserver, WriterContext};
 use crate::error::{DbError, shown};
 use crate::matching::MatcherSlot;
@@ -27,6 +28,9 @@ use crate::{Location, StoreError, StoreMetrics};
 /// Polls that wait for their commit at the same time. Each keeps its entries in memory until then.
 /// Beyond this limit the caller waits, which also slows down fetching.
 const RECORDS_WAITING_MAX: usize = 1024;
+
+/// Takes the result of a job after the commit.
+pub(crate) type ReplyFn<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
 /// The access that the caller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,23 +286,50 @@ impl Store {
         change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
         reply: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError> {
-        let writer = self.0.writer.as_ref().ok_or_else(|| StoreError::read_only(&self.0.file))?;
         let file = Arc::clone(&self.0.file);
         let apply = Box::new(move |conn: Result<&Connection, StoreError>| {
             let result = conn.and_then(|conn| change(conn).map_err(|fault| fault.at(&file)));
-            let error = result.as_ref().err().cloned();
-            let answer = Box::new(move |lost: Option<StoreError>| {
-                reply(match (result, lost) {
-                    (Ok(_), Some(lost)) => Err(lost),
-                    (result, _) => result,
-                });
-            });
-            AppliedJob { error, answer }
+            AppliedJob::new(result, reply)
         });
+        self.queue(WriteJob { work: JobWork::Change(apply), patient })
+    }
+
+    /// Sends a job that may be applied together with others of its type. `make` gets the function
+    /// that takes the result. Waits like [`Store::write_async`].
+    pub(crate) async fn apply_in_set<T: Send + 'static, J: SetJob>(
+        &self,
+        make: impl FnOnce(ReplyFn<T>) -> J,
+    ) -> Result<T, StoreError> {
+        let _place = self.0.records_waiting.acquire().await.map_err(|_| StoreError::Closed)?;
+        let (reply, replies) = oneshot::channel();
+        let job = make(Box::new(move |result| {
+            // The caller may have been cancelled. The change is written anyway.
+            let _ = reply.send(result);
+        }));
+        self.queue(WriteJob { work: JobWork::Set(Box::new(job)), patient: true })?;
+        replies.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Does the same and blocks. The job does not wait for others.
+    pub(crate) fn apply_in_set_blocking<T: Send + 'static, J: SetJob>(
+        &self,
+        make: impl FnOnce(ReplyFn<T>) -> J,
+    ) -> Result<T, StoreError> {
+        let (reply, replies) = sync_channel(1);
+        let job = make(Box::new(move |result| {
+            let _ = reply.send(result);
+        }));
+        self.queue(WriteJob { work: JobWork::Set(Box::new(job)), patient: false })?;
+        replies.recv().map_err(|_| StoreError::Closed)?
+    }
+
+    /// Sends a job to the writer.
+    pub(crate) fn queue(&self, job: WriteJob) -> Result<(), StoreError> {
+        let writer = self.0.writer.as_ref().ok_or_else(|| StoreError::read_only(&self.0.file))?;
         let jobs = writer.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = jobs.as_ref().ok_or(StoreError::Closed)?;
         self.0.counters.waiting.fetch_add(1, Ordering::Relaxed);
-        sender.send(WriteJob { apply, patient }).map_err(|_| StoreError::Closed)
+        sender.send(job).map_err(|_| StoreError::Closed)
     }
 }
 

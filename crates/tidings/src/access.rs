@@ -8,7 +8,7 @@ use dispatch::command::{Command, CommandRefusal, CommandResult, REQUEST_KIND};
 use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
-use store::{ErrorKind, LockError, OpenMode, Store, StoreError};
+use store::{ErrorKind, Location, LockError, OpenMode, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::{CliError, failed, input_error};
@@ -23,8 +23,10 @@ const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Opens the store for reading. Reading needs no lock: the daemon may continue to write.
 pub fn read(config: &Config) -> Result<Store, CliError> {
-    let opened = Store::open(&config.data, OpenMode::ReadOnly);
-    if let Err(StoreError::Missing { .. }) = opened {
+    let opened = Store::open(&config.store, OpenMode::ReadOnly);
+    if let Err(StoreError::Missing { .. }) = opened
+        && on_file(config)
+    {
         refuse_lost(config)?;
     }
     Ok(opened?)
@@ -44,10 +46,30 @@ pub fn refuse_lost(config: &Config) -> Result<(), CliError> {
 /// Opens the store to change rows that the daemon does not need to know about. Creates the store if
 /// there is none, but never while a daemon has another one open.
 pub fn write(config: &Config) -> Result<Store, CliError> {
+    if !on_file(config) {
+        return guests_store(config);
+    }
     match store::lock(&config.data) {
-        Ok(_until_opened) => Ok(Store::open(&config.data, OpenMode::ReadWrite)?),
+        Ok(_until_opened) => Ok(Store::open(&config.store, OpenMode::ReadWrite)?),
         Err(held) if held.is_held() => daemons_store(config, &held),
         Err(held) => Err(held.into()),
+    }
+}
+
+/// Returns whether the store is a file of the data folder.
+fn on_file(config: &Config) -> bool {
+    matches!(config.store, Location::Folder(_))
+}
+
+/// Opens the store in a database that several processes share. Creates the tables if there are
+/// none.
+fn guests_store(config: &Config) -> Result<Store, CliError> {
+    match Store::open(&config.store, OpenMode::Shared) {
+        Err(StoreError::Missing { .. }) => {
+            drop(Store::open(&config.store, OpenMode::ReadWrite)?);
+            Ok(Store::open(&config.store, OpenMode::Shared)?)
+        }
+        opened => Ok(opened?),
     }
 }
 
@@ -56,7 +78,7 @@ fn daemons_store(config: &Config, held: &LockError) -> Result<Store, CliError> {
     if held.has_store(&config.data) == Some(false) {
         return Err(lost(&config.data, held));
     }
-    match Store::open(&config.data, OpenMode::Shared) {
+    match Store::open(&config.store, OpenMode::Shared) {
         Err(StoreError::Missing { .. }) => Err(lost(&config.data, held)),
         opened => Ok(opened?),
     }
@@ -88,14 +110,27 @@ pub async fn carry_out(
 
 /// The process that carries out commands: this one, or the daemon that holds the folder.
 pub enum CommandRunner {
-    Own { engine: Box<Engine>, _lock: store::Lock },
-    Daemon { data: PathBuf, store: Store },
+    Own {
+        engine: Box<Engine>,
+        _lock: Option<store::Lock>,
+    },
+    Daemon {
+        data: PathBuf,
+        store: Store,
+    },
+    /// The process that holds the seat of a shared database.
+    Recorder {
+        store: Store,
+    },
 }
 
 impl CommandRunner {
     pub async fn open(config: &Config) -> Result<CommandRunner, CliError> {
+        if !on_file(config) {
+            return CommandRunner::open_shared(config);
+        }
         let lock = match store::lock(&config.data) {
-            Ok(lock) => lock,
+            Ok(lock) => Some(lock),
             Err(held) if held.is_held() => {
                 if config.has_network_flags {
                     eprintln!(
@@ -108,9 +143,23 @@ impl CommandRunner {
             }
             Err(held) => return Err(held.into()),
         };
-        let store = Store::open(&config.data, OpenMode::ReadWrite)?;
+        let store = Store::open(&config.store, OpenMode::ReadWrite)?;
         let engine = Box::new(start(config, store, Watch::OnRequest)?);
         Ok(CommandRunner::Own { engine, _lock: lock })
+    }
+
+    /// Takes the seat of a shared database, or uses the process that has it.
+    fn open_shared(config: &Config) -> Result<CommandRunner, CliError> {
+        match Store::open(&config.store, OpenMode::ReadWrite) {
+            Ok(store) => {
+                let engine = Box::new(start(config, store, Watch::OnRequest)?);
+                Ok(CommandRunner::Own { engine, _lock: None })
+            }
+            Err(StoreError::SeatTaken { .. }) => {
+                Ok(CommandRunner::Recorder { store: guests_store(config)? })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub async fn carry_out(
@@ -124,6 +173,13 @@ impl CommandRunner {
                 done.map_err(|e| if e.is_input() { input_error(e.to_string()) } else { e.into() })
             }
             CommandRunner::Daemon { data, store } => through_daemon(data, store, &command).await,
+            CommandRunner::Recorder { store } => {
+                let done = through_recorder(store, &command).await;
+                done.map_err(|refusal| {
+                    let fail = if refusal.input { input_error } else { failed };
+                    fail(refusal.message)
+                })
+            }
         }
     }
 
@@ -131,7 +187,7 @@ impl CommandRunner {
     pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CliError> {
         let store = match self {
             CommandRunner::Own { engine, .. } => &engine.store,
-            CommandRunner::Daemon { store, .. } => store,
+            CommandRunner::Daemon { store, .. } | CommandRunner::Recorder { store } => store,
         };
         Ok(store.feed_ids(None)?)
     }
@@ -147,6 +203,42 @@ impl CommandRunner {
 pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, CliError> {
     let fetcher = Fetcher::new(config.fetch.clone())?;
     Ok(Engine::start(store, fetcher, Clock::System, config.engine.clone(), watch)?)
+}
+
+/// A process that shows no sign of life for so long does not carry out commands.
+const RECORDER_SILENCE_MAX: Duration = Duration::from_secs(20);
+
+/// Leaves a command for the process that records on a shared database, and waits for its answer.
+pub async fn through_recorder(
+    store: &Store,
+    command: &Command,
+) -> Result<CommandResult, CommandRefusal> {
+    let refused = |message: String| CommandRefusal { message, input: false };
+    let fault = |error: StoreError| CommandRefusal { message: error.to_string(), input: false };
+    let body = serde_json::to_string(command).map_err(|e| refused(e.to_string()))?;
+    let id = store.leave_request(REQUEST_KIND, &body, Clock::System.now()).map_err(fault)?;
+    let mut waited = Duration::ZERO;
+    loop {
+        if let Some(answer) = store.request_answer(id).map_err(fault)? {
+            let unreadable = |e: serde_json::Error| refused(e.to_string());
+            return match answer.ok {
+                true => serde_json::from_str(&answer.body).map_err(unreadable),
+                false => Err(serde_json::from_str(&answer.body).map_err(unreadable)?),
+            };
+        }
+        tokio::time::sleep(ANSWER_POLL).await;
+        waited += ANSWER_POLL;
+        if waited >= DAEMON_CHECK {
+            waited = Duration::ZERO;
+            let silent_for = store.seat().map_err(fault)?.map(|seat| seat.silent_for);
+            if silent_for.is_none_or(|silence| silence > RECORDER_SILENCE_MAX) {
+                return Err(refused(
+                    "no process records at the moment; start `tidings run` and repeat the command"
+                        .to_owned(),
+                ));
+            }
+        }
+    }
 }
 
 async fn through_daemon(
@@ -201,7 +293,7 @@ async fn through_daemon(
 async fn once_made(config: &Config, held: &LockError) -> Result<Store, CliError> {
     let mut waited = Duration::ZERO;
     while held.has_store(&config.data).is_none() && waited < STARTS_WITHIN {
-        match Store::open(&config.data, OpenMode::Shared) {
+        match Store::open(&config.store, OpenMode::Shared) {
             Err(StoreError::Missing { .. }) => {}
             opened => return Ok(opened?),
         }

@@ -28,6 +28,10 @@ pub struct InstanceArgs {
     /// The data folder [default: ./tidings-data, or `data` of the configuration]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// The database instead of the data folder: postgres://USER@HOST/NAME
+    /// [default: `database` of the configuration, else SQLite in the data folder]
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
     /// The configuration file (TOML); without it the defaults apply
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -9,7 +9,7 @@ mod source;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{BudgetRule, Gaps};
@@ -35,6 +35,7 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080
 struct ConfigFile {
     listen: Option<SocketAddr>,
     data: Option<PathBuf>,
+    database: Option<String>,
     contact: Option<String>,
     domain_gap: Option<DurationText>,
     #[serde(default)]
@@ -139,6 +140,8 @@ enum Addresses {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub data: PathBuf,
+    /// Where the store is: in the data folder, or in a database.
+    pub store: store::Location,
     pub listen: SocketAddr,
     pub engine: engine::Settings,
     pub fetch: fetch::Settings,
@@ -201,6 +204,7 @@ fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliErr
     let fetch = fetch_settings(&file, network.allow_private || file.allow_private);
     let mut engine = engine_settings(&file, network, &source)?;
     let data = data_folder(place, file.data, &source)?;
+    let store = store_location(place, file.database.as_deref(), &data, &source)?;
     let listen = file.listen.unwrap_or(LISTEN);
     engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &source)?;
     let public_url = file.public_url.map(|text| public_url(&text)).transpose();
@@ -212,6 +216,7 @@ fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliErr
     push.lease = file.push.lease.map_or(push.lease, |t| t.0);
     Ok(Config {
         data,
+        store,
         listen,
         engine,
         fetch,
@@ -240,6 +245,24 @@ fn data_folder(
         Some(_) => input_error(format!("--data: {reason}; for example: --data ./{DATA}")),
         None => source.fault("", "data", reason),
     })
+}
+
+/// Returns the database of the flag, or of the file; without one, the store is in the data folder.
+#[expect(clippy::disallowed_methods, reason = "the usual variables of PostgreSQL, read once here")]
+fn store_location(
+    place: &InstanceArgs,
+    of_file: Option<&str>,
+    data: &Path,
+    source: &ConfigSource,
+) -> Result<store::Location, CliError> {
+    let Some(text) = place.database.as_deref().or(of_file) else {
+        return Ok(store::Location::Folder(data.to_owned()));
+    };
+    match store::PgAddress::parse(text, &|name| std::env::var(name).ok()) {
+        Ok(address) => Ok(store::Location::Postgres(address)),
+        Err(error) if place.database.is_some() => Err(input_error(format!("--database: {error}"))),
+        Err(error) => Err(source.fault("", "database", error.to_string())),
+    }
 }
 
 /// Checks that a contact is a page or an e-mail address, which a person can use.

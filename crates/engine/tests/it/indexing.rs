@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use feed::{EntryId, EntryKey, FeedUrl, Item, Outcome, Published, Time};
+use feed::{
+    EntryId, EntryKey, FeedUrl, Item, Outcome, Published, SearchColumn, SearchExpression, Time,
+};
 use store::{AccountId, NewEntry, NewFeed, OpenMode, PollRecord, Store};
 
 const T0: Time = Time::from_secs(1_700_000_000);
@@ -43,8 +45,13 @@ async fn words_are_indexed_batch_by_batch_until_none_is_left() {
         }
     }
     assert_eq!(batches, [100, 100, 50]);
-    let found = |text: &str| store.search(AccountId::LOCAL, text, None, 1000).unwrap().len();
-    assert_eq!([found("lodz"), found("\"火 山\""), found("title : 249")], [250, 250, 1]);
+    let found_in = |column, text: &str| {
+        let phrase = SearchExpression::phrase(column, [text], false).unwrap();
+        store.search(AccountId::LOCAL, &phrase, None, 1000).unwrap().len()
+    };
+    let found = |text: &str| found_in(None, text);
+    let title = found_in(Some(SearchColumn::Title), "249");
+    assert_eq!([found("lodz"), found("火 山"), title], [250, 250, 1]);
     poll(&store, ["late".to_owned()].into_iter(), 1);
     assert_eq!(engine::index_once(&store).await.unwrap(), 1);
     assert_eq!(store.indexed_to().unwrap(), EntryId(251));

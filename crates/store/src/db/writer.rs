@@ -2,18 +2,19 @@
 //! then answers every caller. So thousands of polls a second need a few hundred syncs. It does not
 //! know what the jobs write; an observer learns which were committed and which undone.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::db::sql::Connection;
-
-use crate::StoreError;
 use crate::db::file_identity::FileIdentity;
 use crate::db::metrics::StoreCounters;
 use crate::db::postgres::{PgAddress, connect, seat};
+use crate::db::sql::{Connection, SqlError};
+use crate::error::DbError;
+use crate::{ErrorKind, StoreError};
 
 /// Jobs that share a commit at most. A group lost to a full disk stays small, and a job waits at
 /// most some tens of milliseconds for its turn.
@@ -23,12 +24,40 @@ const GROUP_MAX: usize = 512;
 /// the network, and each saved sync costs more.
 const LINGER: Duration = Duration::from_millis(1);
 
-/// The work of a job. It is called once, with the connection or with the reason why it could not
-/// start.
+/// A change. It is called once, with the connection or with the reason why it could not start.
 pub(crate) type JobFn = dyn FnOnce(Result<&Connection, StoreError>) -> AppliedJob + Send;
 
+/// A job that PostgreSQL can apply together with its neighbours: a few statements write the rows of
+/// all of them.
+pub(crate) trait SetJob: Any + Send {
+    /// Answers with the result that the set gave it, or does the work by itself.
+    fn apply(self: Box<Self>, conn: Result<&Connection, StoreError>) -> AppliedJob;
+
+    /// The function that applies jobs of this type together.
+    fn set_fn(&self) -> SetFn;
+}
+
+/// Applies as many of these jobs as possible, from the first on, and returns how many. An error
+/// means that none was applied; the caller undoes the statements.
+pub(crate) type SetFn = fn(&Connection, Vec<&mut dyn SetJob>) -> Result<usize, DbError>;
+
+/// The work of a job.
+pub(crate) enum JobWork {
+    Change(Box<JobFn>),
+    Set(Box<dyn SetJob>),
+}
+
+impl JobWork {
+    fn apply(self, conn: Result<&Connection, StoreError>) -> AppliedJob {
+        match self {
+            JobWork::Change(apply) => apply(conn),
+            JobWork::Set(job) => job.apply(conn),
+        }
+    }
+}
+
 pub(crate) struct WriteJob {
-    pub apply: Box<JobFn>,
+    pub work: JobWork,
     /// Whether it may wait [`LINGER`] so that other jobs share its commit.
     pub patient: bool,
 }
@@ -38,6 +67,23 @@ pub(crate) struct AppliedJob {
     pub error: Option<StoreError>,
     /// Answers the caller, with the error that lost the whole group, if there was one.
     pub answer: Box<dyn FnOnce(Option<StoreError>) + Send>,
+}
+
+impl AppliedJob {
+    /// `reply` gets the result after the commit.
+    pub fn new<T: Send + 'static>(
+        result: Result<T, StoreError>,
+        reply: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    ) -> AppliedJob {
+        let error = result.as_ref().err().cloned();
+        let answer = Box::new(move |lost: Option<StoreError>| {
+            reply(match (result, lost) {
+                (Ok(_), Some(lost)) => Err(lost),
+                (result, _) => result,
+            });
+        });
+        AppliedJob { error, answer }
+    }
 }
 
 /// Memory that must agree with the stored rows. The writer reports every job and transaction.
@@ -131,15 +177,22 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
         counters.disconnected.store(conn.is_lost(), Ordering::Relaxed);
         counters.lost(&error);
         for job in group.drain(..) {
-            ((job.apply)(Err(error.clone())).answer)(None);
+            (job.work.apply(Err(error.clone())).answer)(None);
         }
         return;
     }
     let alone = group.len() == 1;
     let mut applied = Vec::with_capacity(group.len());
     let mut lost = None;
-    while let Some(job) = group.pop_front() {
-        let one = apply(conn, job, alone, file);
+    let mut n_set = 0;
+    loop {
+        if n_set == 0 {
+            n_set = apply_set(conn, group, &**observer);
+        }
+        let Some(job) = group.pop_front() else { break };
+        // A job of a set has its result already and needs no savepoint.
+        let one = apply(conn, job, alone || n_set > 0, file);
+        n_set = n_set.saturating_sub(1);
         observer.applied(one.error.is_some());
         let rolled_back = conn.is_autocommit();
         if rolled_back {
@@ -150,7 +203,8 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
             break;
         }
     }
-    if !conn.is_autocommit() {
+    let ended_by_itself = conn.is_autocommit();
+    if !ended_by_itself {
         let failed_alone = alone && applied.iter().any(|one| one.error.is_some());
         let ended = if failed_alone {
             conn.control("rollback").map_err(say)
@@ -165,6 +219,11 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
                 let _ = conn.control("rollback");
             }
         }
+    }
+    // A connection that was lost before the commit has undone the group, also where no job noticed.
+    if ended_by_itself && lost.is_none() {
+        let text = "the connection to the database was lost";
+        lost = Some(say(SqlError::of_kind(ErrorKind::Unreachable, text)));
     }
     let is_gone = conn.is_lost() || matches!(lost, Some(StoreError::SeatLost { .. }));
     counters.disconnected.store(is_gone, Ordering::Relaxed);
@@ -207,15 +266,42 @@ fn moment() -> Instant {
     Instant::now()
 }
 
+/// Applies the first jobs of the group together, if the database is PostgreSQL and they can be.
+/// Returns their number. After an error they are undone, and each is applied by itself.
+fn apply_set(
+    conn: &Connection,
+    group: &mut VecDeque<WriteJob>,
+    observer: &dyn WriteObserver,
+) -> usize {
+    if !conn.is_postgres() {
+        return 0;
+    }
+    let first = group.iter_mut().map_while(|job| match &mut job.work {
+        JobWork::Set(job) => Some(&mut **job),
+        JobWork::Change(_) => None,
+    });
+    let jobs: Vec<&mut dyn SetJob> = first.collect();
+    let Some(apply) = jobs.first().map(|job| job.set_fn()) else { return 0 };
+    let applied = conn.control("savepoint job").map_err(DbError::from);
+    let applied = applied.and_then(|()| apply(conn, jobs));
+    if !conn.is_autocommit() {
+        let undo = if applied.is_ok() { "" } else { "rollback to job; " };
+        // PostgreSQL does not answer here. The next statement fails if this one did.
+        let _ = conn.control(&format!("{undo}release job"));
+    }
+    observer.applied(applied.is_err());
+    applied.unwrap_or(0)
+}
+
 /// Applies one job inside a savepoint, so that a failing job does not undo the others.
 fn apply(conn: &Connection, job: WriteJob, alone: bool, file: &Arc<str>) -> AppliedJob {
     if alone {
-        return (job.apply)(Ok(conn));
+        return job.work.apply(Ok(conn));
     }
     if let Err(error) = conn.control("savepoint job") {
-        return (job.apply)(Err(StoreError::database(file, error)));
+        return job.work.apply(Err(StoreError::database(file, error)));
     }
-    let mut applied = (job.apply)(Ok(conn));
+    let mut applied = job.work.apply(Ok(conn));
     if conn.is_autocommit() {
         return applied;
     }

@@ -1,7 +1,10 @@
 //! Registrable domains and their pace. This module only stores when a domain may get the next
 //! request; the engine decides it.
 
-use crate::db::sql::{Connection, params};
+use std::collections::BTreeMap;
+
+use crate::db::postgres::{Flight, Lists};
+use crate::db::sql::{Connection, params, row, unnest};
 use feed::{Domain, Time};
 
 use crate::db::columns::{millis, time_or_none};
@@ -78,4 +81,63 @@ pub(crate) fn number(conn: &Connection, domain: &Domain) -> Result<i64, DbError>
     conn.prepare_cached(sql)?.execute([domain.as_str()])?;
     let sql = "select id from domains where name = $1";
     Ok(conn.prepare_cached(sql)?.query_row([domain.as_str()], |row| row.get(0))?)
+}
+
+/// The paces and loads that a set of polls changes, by domain (PostgreSQL).
+#[derive(Default)]
+pub(crate) struct PaceSet<'a>(BTreeMap<String, DomainChange<'a>>);
+
+#[derive(Default)]
+struct DomainChange<'a> {
+    load: i64,
+    /// The time of the last request, if a pace was stored.
+    last_request_at: Option<Option<Time>>,
+    not_before: Option<Time>,
+    reason: Option<&'a str>,
+}
+
+impl<'a> PaceSet<'a> {
+    pub fn add_load(&mut self, domain: &str, change: i64) {
+        if change != 0 {
+            self.0.entry(domain.to_owned()).or_default().load += change;
+        }
+    }
+
+    /// Adds a pace, by the rule of [`write_pace`].
+    pub fn add(&mut self, pace: &'a StoredPace) {
+        let change = self.0.entry(pace.domain.as_str().to_owned()).or_default();
+        change.last_request_at = Some(pace.last_request_at);
+        change.not_before = pace.not_before.or(change.not_before);
+        change.reason = pace.reason.as_deref().or(change.reason);
+    }
+
+    /// Adds the statement.
+    pub fn write(self, flight: &mut Flight<'a>) {
+        let mut lists = Lists::default();
+        for (name, change) in self.0 {
+            lists.push(row![
+                name,
+                change.load,
+                change.last_request_at.is_some(),
+                millis(change.last_request_at.flatten()),
+                millis(change.not_before),
+                change.reason,
+            ]);
+        }
+        let columns = "name text, load bigint, paced boolean, last_request_at bigint, \
+                       not_before bigint, reason text";
+        let sql = format!(
+            "with u as materialized (select * from {}), \
+             old as (update domains d set load = d.load + u.load, last_request_at = \
+             case when u.paced then u.last_request_at else d.last_request_at end, \
+             not_before = coalesce(u.not_before, d.not_before), \
+             reason = coalesce(u.reason, d.reason) from u where d.name = u.name \
+             returning d.name) \
+             insert into domains (name, last_request_at, not_before, reason) \
+             select u.name, u.last_request_at, u.not_before, u.reason from u \
+             where u.name not in (select name from old)",
+            unnest(columns)
+        );
+        flight.add(sql, lists);
+    }
 }

@@ -70,6 +70,11 @@ impl FeedState {
         !matches!(self, FeedState::Gone | FeedState::Paused)
     }
 
+    /// Returns the load of a feed in this state.
+    pub(crate) const fn load(self, load_if_polled: i64) -> i64 {
+        if self.is_polled() { load_if_polled } else { 0 }
+    }
+
     pub(crate) const fn code(self) -> i64 {
         self as i64
     }
@@ -109,7 +114,8 @@ pub(crate) enum FeedTotal {
 }
 
 impl FeedTotal {
-    const fn name(self) -> &'static str {
+    /// The name of its row.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             FeedTotal::Feeds(FeedState::Active) => "feeds 0",
             FeedTotal::Feeds(FeedState::Never) => "feeds 1",
@@ -191,7 +197,7 @@ pub(crate) fn refresh(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
         let load: i64 = row.get(3)?;
         Ok((FeedState::read(row, 0)?, row.get::<_, i64>(1)?, FeedState::read(row, 2)?, load))
     })?;
-    let load = if state.is_polled() { load } else { 0 };
+    let load = state.load(load);
     if state != before {
         let sql = "update feed_state set state = $1 where feed = $2";
         conn.prepare_cached(sql)?.execute(params![state.code(), feed.0])?;

@@ -26,4 +26,10 @@ impl Store {
         let Location::Postgres(address) = location else { return Ok(false) };
         seat::unseat(address, silence).map_err(|fault| fault.at(address.shown()))
     }
+
+    /// Removes everything from a database, for a new demonstration.
+    pub fn wipe(location: &Location) -> Result<(), StoreError> {
+        let Location::Postgres(address) = location else { return Ok(()) };
+        seat::wipe(address, address.shown()).map_err(|fault| fault.at(address.shown()))
+    }
 }

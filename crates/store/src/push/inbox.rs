@@ -2,9 +2,11 @@
 //! unchanged until it is recorded; the engine checks its signature. The number and size of waiting
 //! and recent pushes are limited for each feed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::db::sql::{Connection, OptionalExtension, params};
+use crate::db::postgres::{Flight, Lists};
+use crate::db::sql::{Connection, OptionalExtension, params, row, unnest};
 use feed::{FeedId, Time};
 
 use crate::db::columns::{count, time, time_or_none};
@@ -274,6 +276,20 @@ pub(crate) fn write_trust(conn: &Connection, change: &PushTrustChange) -> Result
     let sql = "update push_subscriptions set n_proofs = $1, n_misses = $2 where id = $3";
     conn.prepare_cached(sql)?.execute(params![n_proofs, n_misses, change.subscription])?;
     Ok(())
+}
+
+/// Adds the statement that writes the trust in the pushes of many subscriptions.
+pub(crate) fn write_trust_set(flight: &mut Flight<'_>, changes: &BTreeMap<i64, PushTrust>) {
+    let mut lists = Lists::default();
+    for (subscription, PushTrust { n_proofs, n_misses }) in changes {
+        lists.push(row![*subscription, *n_proofs, *n_misses]);
+    }
+    let sql = format!(
+        "update push_subscriptions p set n_proofs = u.n_proofs, n_misses = u.n_misses from {} \
+         where p.id = u.id",
+        unnest("id bigint, n_proofs bigint, n_misses bigint")
+    );
+    flight.add(sql, lists);
 }
 
 /// Counts a recorded push and removes it from the inbox. Called inside its transaction.

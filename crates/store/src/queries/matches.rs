@@ -9,7 +9,8 @@ use feed::{EntryId, FeedId, Item, Time};
 use crate::error::DbError;
 use crate::feeds::rows;
 use crate::matching::{
-    ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, RelevantShare, change_states,
+    ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, QueryStateChange, RelevantShare,
+    change_states,
 };
 use crate::{QueryId, Store, StoreError};
 
@@ -48,30 +49,62 @@ pub(crate) fn match_new_entries(
             return Ok(0);
         }
         let view = FeedView::read(conn, feed)?;
-        let (mut n_relevant, mut n_matches) = (0, 0);
-        let mut matched_by = HashSet::new();
-        for (id, item, published_at) in new {
-            let matches =
-                matcher.match_entry(&arrival(*id, feed, &view, item, (*published_at, seen_at)));
-            n_relevant += u32::from(!matches.is_empty());
-            n_matches += matches.len() as u64;
-            for one in &matches {
-                add(conn, one, *id)?;
-                matched_by.insert(one.query);
-            }
+        let before = || Ok(share(conn, feed)?.unwrap_or_default());
+        let found = FoundMatches::find(matcher, feed, &view, seen_at, new, before)?;
+        for (one, id) in &found.matches {
+            add(conn, one, *id)?;
         }
+        let matched_by: HashSet<_> = found.matches.iter().map(|(one, _)| one.query).collect();
         wake_receivers(conn, matched_by)?;
-        change_states(conn, &matcher.take_changes())?;
-        if !matcher.reads(&view.url, &view.tags) {
-            // No query reads the feed, so all its entries count as relevant.
-            conn.prepare_cached("delete from feed_relevance where feed = $1")?.execute([feed.0])?;
-            return Ok(n_matches);
+        change_states(conn, &found.changes)?;
+        match found.share {
+            None => {
+                let sql = "delete from feed_relevance where feed = $1";
+                conn.prepare_cached(sql)?.execute([feed.0])?;
+            }
+            Some(share) => set_share(conn, feed, share)?,
         }
-        let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
-        note_share(conn, matcher, feed, n_seen, n_relevant)?;
-        Ok(n_matches)
+        Ok(found.matches.len() as u64)
     })?;
     Ok(n_matches.unwrap_or(0))
+}
+
+/// The matches of the new entries of one feed, and the changes that they make.
+pub(crate) struct FoundMatches {
+    /// In the order of the outboxes.
+    pub matches: Vec<(QueryMatch, EntryId)>,
+    pub changes: Vec<QueryStateChange>,
+    /// The feed's share of relevant entries. `None`: no query reads the feed, so all its entries
+    /// count as relevant.
+    pub share: Option<RelevantShare>,
+}
+
+impl FoundMatches {
+    /// Shows new entries to the matcher. `before` returns the feed's share before them.
+    pub fn find(
+        matcher: &mut dyn EntryMatcher,
+        feed: FeedId,
+        view: &FeedView,
+        seen_at: Time,
+        new: &[(EntryId, &Item, Time)],
+        before: impl FnOnce() -> Result<RelevantShare, DbError>,
+    ) -> Result<FoundMatches, DbError> {
+        let (mut matches, mut n_relevant) = (Vec::new(), 0);
+        for (id, item, published_at) in new {
+            let entry = arrival(*id, feed, view, item, (*published_at, seen_at));
+            let found = matcher.match_entry(&entry);
+            n_relevant += u32::from(!found.is_empty());
+            matches.extend(found.into_iter().map(|one| (one, *id)));
+        }
+        let changes = matcher.take_changes();
+        let share = if matcher.reads(&view.url, &view.tags) {
+            let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
+            Some(matcher.decayed_share(before()?, n_seen, n_relevant))
+        } else {
+            None
+        };
+        Ok(FoundMatches { matches, changes, share })
+    }
 }
 
 fn arrival<'a>(
@@ -121,17 +154,6 @@ pub(crate) fn wake_receivers(
         statement.execute([query.0])?;
     }
     Ok(())
-}
-
-fn note_share(
-    conn: &Connection,
-    matcher: &dyn EntryMatcher,
-    feed: FeedId,
-    n_seen: u32,
-    n_kept: u32,
-) -> Result<(), DbError> {
-    let before = share(conn, feed)?.unwrap_or_default();
-    set_share(conn, feed, matcher.decayed_share(before, n_seen, n_kept))
 }
 
 fn set_share(conn: &Connection, feed: FeedId, share: RelevantShare) -> Result<(), DbError> {

@@ -6,5 +6,6 @@
 pub(crate) mod change;
 pub(crate) mod deliveries;
 pub(crate) mod entries;
+pub(crate) mod match_set;
 pub(crate) mod matches;
 pub(crate) mod replay;

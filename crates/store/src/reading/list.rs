@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::db::sql::{Connection, OptionalExtension, Value};
+use crate::db::sql::{Connection, Value};
 use feed::{EntryId, FeedId, Time};
 
 use crate::db::sequence;

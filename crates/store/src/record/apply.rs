@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, EntryKey, FeedId, Time, Window};
 
-use crate::db::columns::{enclosures_json, hints_json, millis, source_json, sql_count, words_json};
+use crate::db::columns::{millis, source_json, sql_count};
 use crate::db::sequence;
 use crate::error::DbError;
 use crate::feeds::domains;
@@ -15,15 +15,11 @@ use crate::matching::MatcherSlot;
 use crate::push::inbox;
 use crate::queries::matches;
 use crate::record::copies::SourceClaim;
-use crate::record::poll_history;
+use crate::record::{REVISIONS_MAX, poll_history, values};
 use crate::{
-    Decision, DocumentRecord, EditedEntry, EntryChanges, LocationChange, NewEntry, NextPoll,
-    PollRecord, PushRecord, RecordResult, StoreError, search,
+    DocumentRecord, EditedEntry, EntryChanges, NewEntry, NextPoll, PollRecord, PushRecord,
+    RecordResult, StoreError, search,
 };
-
-/// Earlier texts that are stored of one entry. Some feeds print the current time into every entry,
-/// which edits all of them at every poll.
-const REVISIONS_MAX: i64 = 24;
 
 /// Records a poll. `decide` may replace the decision about the next one: it runs after the queries
 /// have seen the new entries.
@@ -139,8 +135,7 @@ fn add_entry(
     if statement.exists(params![feed.0, new.key.bytes()])? {
         return Ok(None);
     }
-    let item = &new.item;
-    let claim = SourceClaim::of(conn, feed, item)?;
+    let claim = SourceClaim::of(conn, feed, &new.item)?;
     if let Some(claim) = &claim
         && claim.is_known(conn, new.content)?
     {
@@ -151,36 +146,14 @@ fn add_entry(
                categories, enclosures, published_claim, published_at, updated_at, seen_at, \
                content_hash, source) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
                $13, $14, $15, $16, $17)";
-    conn.prepare_cached(sql)?.execute(params![
-        id,
-        feed.0,
-        new.key.bytes(),
-        item.id,
-        item.title,
-        item.link,
-        item.author,
-        item.summary,
-        item.content,
-        words_json(&item.categories),
-        enclosures_json(&item.enclosures),
-        millis(new.published.claim),
-        new.published.at.millis(),
-        millis(item.updated),
-        at.millis(),
-        new.content.cast_signed(),
-        claim.as_ref().map(|claim| source_json(&claim.source)),
-    ])?;
+    let source = claim.as_ref().map(|claim| source_json(&claim.source));
+    let row = values::new_entry(id, feed, new, at, source);
+    conn.prepare_cached(sql)?.execute(row.as_slice())?;
     let sql = "insert into entry_keys (feed, key, entry, content_hash, published_at, seen_at, \
                origin) values ($1, $2, $3, $4, $5, $6, $7)";
-    conn.prepare_cached(sql)?.execute(params![
-        feed.0,
-        new.key.bytes(),
-        id,
-        new.content.cast_signed(),
-        new.published.at.millis(),
-        at.millis(),
-        claim.as_ref().and_then(SourceClaim::origin),
-    ])?;
+    let origin = claim.as_ref().and_then(SourceClaim::origin);
+    let row = values::new_key(id, feed, new, at, origin);
+    conn.prepare_cached(sql)?.execute(row.as_slice())?;
     Ok(Some(EntryId(id)))
 }
 
@@ -205,37 +178,22 @@ fn revise_entry(
                from entries e, (select count(*) as used from revisions where entry = $1) r \
                where e.id = $1 and r.used < $2";
     conn.prepare_cached(sql)?.execute(params![entry, REVISIONS_MAX])?;
-    let item = &new.item;
     let sql = "update entries set title = $1, link = $2, author = $3, summary = $4, content = $5, \
                categories = $6, enclosures = $7, updated_at = $8, edited_at = $9, \
                content_hash = $10 where id = $11";
-    conn.prepare_cached(sql)?.execute(params![
-        item.title,
-        item.link,
-        item.author,
-        item.summary,
-        item.content,
-        words_json(&item.categories),
-        enclosures_json(&item.enclosures),
-        millis(item.updated),
-        at.millis(),
-        new.content.cast_signed(),
-        entry,
-    ])?;
+    let mut row = values::edited(new, at).to_vec();
+    row.push(entry.into());
+    conn.prepare_cached(sql)?.execute(row.as_slice())?;
     search::note_change(conn, EntryId(entry))
 }
 
 /// Marks the keys that left the window, and those that entered it or came back.
 fn mark_window(conn: &Connection, feed: FeedId, window: &Window, at: Time) -> Result<(), DbError> {
-    let now: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
     let before = keys_in_window(conn, feed)?;
     let sql = "update entry_keys set left_window_at = $1 where feed = $2 and key = $3";
     let mut mark = conn.prepare_cached(sql)?;
-    for key in before.difference(&now) {
-        mark.execute(params![at.millis(), feed.0, key.bytes()])?;
-    }
-    for key in now.difference(&before) {
-        mark.execute(params![None::<i64>, feed.0, key.bytes()])?;
+    for (key, left_at) in values::window_marks(&before, window, at) {
+        mark.execute(params![left_at, feed.0, key.bytes()])?;
     }
     Ok(())
 }
@@ -249,7 +207,7 @@ fn keys_in_window(conn: &Connection, feed: FeedId) -> Result<HashSet<EntryKey>, 
         .query_row([feed.0], |row| Ok(Window::decode(row.get_ref(0)?.as_blob()?)));
     match found.optional()? {
         None => Ok(HashSet::new()),
-        Some(Ok(window)) => Ok(window.entries().iter().map(|e| e.key).collect()),
+        Some(Ok(window)) => Ok(values::keys(&window)),
         Some(Err(_)) => {
             let sql = "select key from entry_keys where feed = $1 and left_window_at is null";
             let mut statement = conn.prepare_cached(sql)?;
@@ -287,27 +245,21 @@ fn write_window(
 
 fn write_facts(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
     let feed = record.feed.0;
-    if let Some(DocumentRecord { facts, hints, .. }) = record.document() {
+    if let Some(document) = record.document() {
         // Most documents repeat the same facts, and then no row is rewritten.
         let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4, topic = $5, \
                    cloud = $6 where id = $7 \
                    and (title is distinct from $1 or site is distinct from $2 \
                    or language is distinct from $3 or hub is distinct from $4 \
                    or topic is distinct from $5 or cloud is distinct from $6)";
-        let changed = conn.prepare_cached(sql)?.execute(params![
-            facts.title,
-            facts.site,
-            facts.language,
-            facts.hub,
-            facts.topic,
-            facts.cloud,
-            feed
-        ])?;
+        let mut row = values::facts(document).to_vec();
+        row.push(feed.into());
+        let changed = conn.prepare_cached(sql)?.execute(row.as_slice())?;
         if changed > 0 {
             state::refresh_title(conn, record.feed)?;
         }
         let sql = "update feeds set hints = $1 where id = $2 and hints is distinct from $1";
-        conn.prepare_cached(sql)?.execute(params![hints_json(hints), feed])?;
+        conn.prepare_cached(sql)?.execute([values::hints(document), feed.into()].as_slice())?;
     }
     if let Some(url) = &record.location.effective_url {
         let sql = "update feeds set effective_url = nullif($1, url) where id = $2";
@@ -320,15 +272,11 @@ fn write_facts(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
 
 fn write_validators(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
     let feed = record.feed.0;
-    if let Some(validators) = record.validators() {
+    if let Some([etag, last_modified, of]) = values::validators(record) {
         let sql = "update feed_state set etag = $1, last_modified = $2, validators_of = $3 \
                    where feed = $4";
-        conn.prepare_cached(sql)?.execute(params![
-            validators.etag,
-            validators.last_modified,
-            validators.of,
-            feed
-        ])?;
+        let row = [etag, last_modified, of, feed.into()];
+        conn.prepare_cached(sql)?.execute(row.as_slice())?;
     }
     if let Some(DocumentRecord { body_hash, .. }) = record.document() {
         let sql = "update feed_state set body_hash = $1 where feed = $2";
@@ -350,33 +298,17 @@ fn count_entries(conn: &Connection, feed: FeedId, at: Time, n_new: u64) -> Resul
 }
 
 fn write_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result<(), DbError> {
-    let at = record.at.millis();
     let sql = "update feed_state set next_at = $1, wanted_at = $2, last_poll_at = $3, \
                last_outcome = $4, last_success_at = coalesce($5, last_success_at), \
                error = $6, gone_at = $7, gone_reason = $8, moved_to = $9, moved_count = $10, \
                reason = $11, held = $12, cause = $13, trouble = $14, \
                generation = generation + 1 where feed = $15";
-    let Decision { next, failures, .. } = &record.decision;
-    let LocationChange { pending, gone, .. } = &record.location;
-    conn.prepare_cached(sql)?.execute(params![
-        next.at.millis(),
-        millis(next.wanted_at),
-        at,
-        record.outcome.word(),
-        record.outcome.is_success().then_some(at),
-        record.problem.as_ref().map(|problem| &problem.error),
-        gone.as_ref().map(|gone| gone.at.millis()),
-        gone.as_ref().map(|gone| &gone.reason),
-        pending.as_ref().map(|moved| moved.to.as_str()),
-        pending.as_ref().map_or(0, |moved| moved.count),
-        next.why.reason,
-        next.why.held,
-        next.why.cause,
-        record.problem.as_ref().and_then(|problem| problem.trouble).map(feed::Trouble::code),
-        record.feed.0,
-    ])?;
+    let mut row = values::state(record);
+    // The number of failures is in an index, so it is written only when it changes.
+    let failures = std::mem::replace(&mut row[14], record.feed.0.into());
+    conn.prepare_cached(sql)?.execute(row.as_slice())?;
     let sql = "update feed_state set failures = $1 where feed = $2 and failures <> $1";
-    conn.prepare_cached(sql)?.execute(params![failures, record.feed.0])?;
+    conn.prepare_cached(sql)?.execute([failures, record.feed.0.into()].as_slice())?;
     FeedTotal::Polls.add(conn, 1)?;
     FeedTotal::NeverPolled.add(conn, -i64::from(is_first))
 }

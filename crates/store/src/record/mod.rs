@@ -9,3 +9,9 @@ pub(crate) mod decision;
 pub(crate) mod poll_history;
 pub(crate) mod poll_record;
 pub(crate) mod retention;
+pub(crate) mod set;
+mod values;
+
+/// Earlier texts that are stored of one entry. Some feeds print the current time into every entry,
+/// which edits all of them at every poll.
+const REVISIONS_MAX: i64 = 24;

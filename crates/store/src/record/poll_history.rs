@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::db::sql::{Connection, Row, params};
+use crate::db::postgres::{Flight, Lists};
+use crate::db::sql::{Connection, Datum, Row, from_lists, names, row, unnest};
 use feed::{Cause, FeedId, Outcome, Time};
 
 use crate::db::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
@@ -60,11 +61,18 @@ pub struct PollDay {
 
 const DAY_MS: i64 = 86_400_000;
 
-/// The sums of a feed's polls by day; `$1` is the feed. Times before 1970 do not occur.
+/// The sums of polls by day. Times before 1970 do not occur.
 const SUMS: &str = "select feed, at / 86400000, count(*), \
     sum(case when outcome = 'unchanged' then 1 else 0 end), \
     sum(case when outcome in ('failed', 'damaged', 'refused', 'gone') then 1 else 0 end), \
-    sum(n_new), sum(suspected_miss), sum(bytes) from polls where feed = $1 ";
+    sum(n_new), sum(suspected_miss), sum(bytes) from polls";
+
+/// Adds sums of polls to the stored sums of their days.
+const ADD_SUMS: &str = "on conflict (feed, day) do update set \
+    polls = poll_days.polls + excluded.polls, \
+    unchanged = poll_days.unchanged + excluded.unchanged, \
+    failed = poll_days.failed + excluded.failed, n_new = poll_days.n_new + excluded.n_new, \
+    misses = poll_days.misses + excluded.misses, bytes = poll_days.bytes + excluded.bytes";
 
 impl PollRow {
     /// Returns the cause of the poll.
@@ -92,7 +100,8 @@ impl Store {
             let sql = format!(
                 "select day, sum(polls), sum(unchanged), sum(failed), sum(n_new), sum(misses), \
                  sum(bytes) from (select feed, day, polls, unchanged, failed, n_new, misses, bytes \
-                 from poll_days where feed = $1 union all {SUMS} group by 1, 2) as days \
+                 from poll_days where feed = $1 union all {SUMS} where feed = $1 group by 1, 2) \
+                 as days \
                  group by day order by day"
             );
             let mut statement = conn.prepare_cached(&sql)?;
@@ -112,13 +121,16 @@ impl Store {
     }
 }
 
-pub(crate) fn write(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), DbError> {
+/// The columns of `polls` for [`values`].
+pub(super) const COLUMNS: &str = "feed bigint, generation bigint, at bigint, outcome text, \
+    status bigint, n_new bigint, window_len bigint, overlap bigint, suspected_miss smallint, \
+    bytes bigint, elapsed_ms bigint, wanted_at bigint, next_at bigint, reason text, held text, \
+    error text, warnings text";
+
+/// The row of a poll.
+pub(super) fn values(record: &PollRecord, n_new: u64) -> [Datum<'_>; 17] {
     let next = &record.decision.next;
-    let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
-               overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
-               error, warnings) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-               $14, $15, $16, $17)";
-    conn.prepare_cached(sql)?.execute(params![
+    row![
         record.feed.0,
         record.generation,
         record.at.millis(),
@@ -127,18 +139,32 @@ pub(crate) fn write(conn: &Connection, record: &PollRecord, n_new: u64) -> Resul
         sql_count(n_new),
         record.observed.len,
         record.observed.overlap,
-        i64::from(record.observed.suspected_miss),
+        record.observed.suspected_miss,
         sql_count(record.exchange.bytes),
         duration_ms(record.exchange.elapsed),
         millis(next.wanted_at),
         next.at.millis(),
-        record.cause,
-        next.why.held,
+        &record.cause,
+        &next.why.held,
         record.problem.as_ref().map(|problem| &problem.error),
         bounded(&record.warnings),
-    ])?;
-    if record.generation >= POLLS_MAX && record.generation.is_multiple_of(FOLD_EVERY) {
-        fold(conn, record.feed, record.generation - POLLS_MAX)?;
+    ]
+}
+
+/// Returns the generation up to which a poll makes daily sums replace single rows, if it does.
+pub(super) fn fold_up_to(record: &PollRecord) -> Option<u32> {
+    let due = record.generation >= POLLS_MAX && record.generation.is_multiple_of(FOLD_EVERY);
+    due.then(|| record.generation - POLLS_MAX)
+}
+
+pub(crate) fn write(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), DbError> {
+    let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
+               overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
+               error, warnings) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+               $14, $15, $16, $17)";
+    conn.prepare_cached(sql)?.execute(values(record, n_new).as_slice())?;
+    if let Some(up_to) = fold_up_to(record) {
+        fold(conn, record.feed, up_to)?;
     }
     Ok(())
 }
@@ -163,11 +189,7 @@ fn bounded(sentences: &[String]) -> Option<String> {
 fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), DbError> {
     let sql = format!(
         "insert into poll_days (feed, day, polls, unchanged, failed, n_new, misses, bytes) \
-         {SUMS} and generation <= $2 group by 1, 2 on conflict (feed, day) do update set \
-         polls = poll_days.polls + excluded.polls, \
-         unchanged = poll_days.unchanged + excluded.unchanged, \
-         failed = poll_days.failed + excluded.failed, n_new = poll_days.n_new + excluded.n_new, \
-         misses = poll_days.misses + excluded.misses, bytes = poll_days.bytes + excluded.bytes"
+         {SUMS} where feed = $1 and generation <= $2 group by 1, 2 {ADD_SUMS}"
     );
     conn.prepare_cached(&sql)?.execute([feed.0, up_to])?;
     let sql = "delete from polls where feed = $1 and generation <= $2";
@@ -176,6 +198,32 @@ fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), DbError> {
                and day < (select max(day) from poll_days where feed = $1) - $2";
     conn.prepare_cached(sql)?.execute([feed.0, DAYS_MAX])?;
     Ok(())
+}
+
+/// Adds the statements that write the rows of many polls, and fold the history of some feeds.
+/// `folds` holds these feeds, each with a generation.
+pub(super) fn write_set<'a>(flight: &mut Flight<'a>, polls: Lists<'a>, folds: Lists<'a>) {
+    let sql = format!("insert into polls ({}) {}", names(COLUMNS), from_lists(COLUMNS));
+    flight.add_exact(sql, polls);
+    if folds.is_empty() {
+        return;
+    }
+    let lists = unnest("fold bigint, up_to bigint");
+    let sql = format!(
+        "insert into poll_days (feed, day, polls, unchanged, failed, n_new, misses, bytes) \
+         select found.* from {lists} cross join lateral \
+         ({SUMS} where feed = u.fold and generation <= u.up_to group by 1, 2) as found {ADD_SUMS}"
+    );
+    flight.add(sql, folds.clone());
+    let sql = format!(
+        "delete from polls p using {lists} where p.feed = u.fold and p.generation <= u.up_to"
+    );
+    flight.add(sql, folds.clone());
+    let sql = format!(
+        "delete from poll_days d using {lists} where d.feed = u.fold \
+         and d.day < (select max(day) from poll_days where feed = u.fold) - {DAYS_MAX}"
+    );
+    flight.add(sql, folds);
 }
 
 fn poll_row(row: &Row<'_>) -> crate::db::sql::Result<PollRow> {

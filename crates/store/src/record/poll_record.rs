@@ -7,6 +7,7 @@ use crate::db::sql::Row;
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Window};
 
 use crate::record::apply;
+use crate::record::set::RecordJob;
 use crate::{
     FeedFacts, Gone, NextPollReason, PendingRedirect, PollProblem, PushTrustChange, Store,
     StoreError, StoredPace,
@@ -237,19 +238,16 @@ impl NextPoll {
 impl Store {
     /// Records a poll; resolves after the commit, which it shares with others.
     pub async fn record(&self, record: PollRecord) -> Result<RecordResult, StoreError> {
-        let (slot, delays) = (self.matcher(), delays(&record));
-        let kept =
-            self.write_async(move |conn| apply::record_poll(conn, record, &slot, |_, _| Ok(())));
-        let (kept, ()) = kept.await?;
+        let (slot, file, delays) = (self.matcher(), self.file().clone(), delays(&record));
+        let kept = self.apply_in_set(|reply| RecordJob::new(record, slot, file, reply)).await?;
         self.counters().recorded(&delays, kept.n_matches);
         Ok(kept)
     }
 
     /// Records a poll and commits at once; for tools and tests.
     pub fn record_blocking(&self, record: PollRecord) -> Result<RecordResult, StoreError> {
-        let (slot, delays) = (self.matcher(), delays(&record));
-        let kept = self.write(move |conn| apply::record_poll(conn, record, &slot, |_, _| Ok(())));
-        let (kept, ()) = kept?;
+        let (slot, file, delays) = (self.matcher(), self.file().clone(), delays(&record));
+        let kept = self.apply_in_set_blocking(|reply| RecordJob::new(record, slot, file, reply))?;
         self.counters().recorded(&delays, kept.n_matches);
         Ok(kept)
     }

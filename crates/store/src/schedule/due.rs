@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::db::sql::{Connection, OptionalExtension, Row, ToValue, Value, params};
+use crate::db::sql::{Connection, OptionalExtension, Row, ToValue, Value};
 use feed::{Domain, EntryKey, FeedId, Hints, Known, Time, Window};
 
 use crate::db::columns::{hints, time, time_or_none, url, url_or_none};

@@ -68,7 +68,7 @@ fn wanted(
 }
 
 fn in_force(config: &Config) -> Result<Option<BudgetRule>, CliError> {
-    match Store::open(&config.data, OpenMode::ReadOnly) {
+    match Store::open(&config.store, OpenMode::ReadOnly) {
         Ok(store) => Ok(engine::budget_in_force(&store, config.engine.budget)?),
         Err(StoreError::Missing { .. }) => Ok(config.engine.budget),
         Err(error) => Err(error.into()),

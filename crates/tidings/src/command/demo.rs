@@ -10,7 +10,7 @@ use demo::{DemoDates, DemoFeed, DemoFormat, Mishap, with_mishaps};
 use engine::{Clock, Gaps};
 use feed::{FeedUrl, Time};
 use lab::world::synth::{self, Population, SynthFeed, WindowVariation};
-use store::{NewFeed, OpenMode, Store, StoreError};
+use store::{Location, NewFeed, OpenMode, Store, StoreError};
 use tokio::net::TcpListener;
 
 use crate::config::Config;
@@ -39,8 +39,11 @@ pub struct Demo {
 
 /// Creates a new data folder and draws the feeds. The caller holds the folder's lock.
 pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, CliError> {
-    refuse_what_is_in_use(&config.data)?;
-    remove_database(&config.data)?;
+    refuse_what_is_in_use(&config.store)?;
+    match &config.store {
+        Location::Folder(folder) => remove_database(folder)?,
+        Location::Postgres(_) => Store::wipe(&config.store)?,
+    }
     let server = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let port = server.local_addr()?.port();
     let start = now.floor_to_second();
@@ -56,7 +59,7 @@ pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, CliError> {
     config.engine.bounds.alpha = Duration::from_secs(60);
     config.engine.gaps = Gaps { default: Duration::from_secs(2), by_domain: Default::default() };
 
-    let store = Store::open(&config.data, OpenMode::ReadWrite)?;
+    let store = Store::open(&config.store, OpenMode::ReadWrite)?;
     store.set_setting(MARK, Some("1"))?;
     let clock = Clock::fast(start, SPEED);
     let new: Result<Vec<NewFeed>, _> = drawn
@@ -92,8 +95,8 @@ impl Demo {
 }
 
 /// Refuses a folder with somebody's data, because a demonstration would replace it.
-fn refuse_what_is_in_use(folder: &Path) -> Result<(), CliError> {
-    let store = match Store::open(folder, OpenMode::ReadOnly) {
+fn refuse_what_is_in_use(place: &Location) -> Result<(), CliError> {
+    let store = match Store::open(place, OpenMode::ReadOnly) {
         Ok(store) => store,
         Err(StoreError::Missing { .. }) => return Ok(()),
         // A store that cannot be read may hold somebody's feeds.
@@ -113,7 +116,7 @@ fn refuse_what_is_in_use(folder: &Path) -> Result<(), CliError> {
     };
     Err(input_error(format!(
         "{} holds {held}; give the demonstration its own folder (--data DIR)",
-        folder.display()
+        place.shown()
     )))
 }
 

@@ -30,7 +30,7 @@ pub async fn run(
     allow_private: bool,
     config: Option<PathBuf>,
 ) -> Result<(), CliError> {
-    let place = InstanceArgs { data: None, config };
+    let place = InstanceArgs { data: None, database: None, config };
     let network = NetworkArgs { allow_private, ..NetworkArgs::default() };
     let config = config::read(&place, &network)?;
     let errands = Errands::alone(Fetcher::new(config.fetch)?, config.engine.gaps);

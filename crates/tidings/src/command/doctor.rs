@@ -61,7 +61,7 @@ impl DoctorCheck {
 pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let now = Clock::System.now();
-    let store = Store::open(&config.data, OpenMode::ReadOnly);
+    let store = Store::open(&config.store, OpenMode::ReadOnly);
     let held = config.data.exists().then(|| store::lock(&config.data).err()).flatten();
     let held = held.filter(LockError::is_held);
     let daemons = match &store {

@@ -80,7 +80,7 @@ fn text(file: &Path) -> Result<String, CliError> {
 
 /// Checks a file against the stored queries. Prints faults to standard error, one on each line.
 fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile, CliError> {
-    let store = match Store::open(&config.data, OpenMode::ReadOnly) {
+    let store = match Store::open(&config.store, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
         Err(StoreError::Missing { .. }) => None,
         Err(error) => return Err(error.into()),

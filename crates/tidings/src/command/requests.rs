@@ -17,15 +17,11 @@ const ANSWER_AGAIN_EVERY: Duration = Duration::from_secs(1);
 /// domain's gap does not delay another request.
 pub async fn serve(engine: Arc<Engine>) {
     let mut last_error = None;
-    let mut last = RequestId(0);
     loop {
-        match engine.store.pending_requests() {
+        match engine.store.take_requests() {
             Ok(requests) => {
                 last_error = None;
-                // A request that is being carried out has no answer yet and stays in the list.
-                let newer = requests.into_iter().filter(|r| r.id > last).collect::<Vec<_>>();
-                for request in newer {
-                    last = request.id;
+                for request in requests {
                     tokio::spawn(answer(Arc::clone(&engine), request));
                 }
             }

@@ -1,30 +1,33 @@
 //! `tidings run`: the daemon, one round with `--once`, or the demonstration.
 
+mod figures;
+mod once;
+mod recorder;
+mod slot;
+
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::plural;
 use api::what_if::ReplayJob;
-use dispatch::command::CommandRefusal;
-use engine::{Clock, Engine, Watch};
-use feed::Outcome;
-use fetch::Fetcher;
-use store::{Lock, OpenMode, Store};
+use engine::{Clock, Engine};
+use store::{Location, Lock, OpenMode, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::{demo, requests};
+use self::recorder::Recorder;
+use self::slot::{EngineSlot, Started};
+use super::demo;
 use crate::access;
 use crate::args::RunArgs;
-use crate::checked_settings::CheckedSettings;
 use crate::config::{self, Config};
 use crate::error::{CliError, failed, input_error};
 use crate::output;
 
 /// The interval of log lines about the first round of polls.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// How long a new process waits for another one to create the tables.
+const TABLES_WITHIN: Duration = Duration::from_secs(30);
 
 pub async fn run(args: RunArgs) -> Result<(), CliError> {
     let mut place = args.place.clone();
@@ -37,11 +40,15 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
         config.listen = listen;
         config.engine.delivery.own = Some(listen);
     }
-    let lock = store::lock(&config.data)?;
+    // Over PostgreSQL the seat takes the place of the lock.
+    let lock = match &config.store {
+        Location::Folder(_) => Some(store::lock(&config.data)?),
+        Location::Postgres(_) => None,
+    };
     if args.once {
-        return once(&config, lock).await;
+        return once::once(&config, lock).await;
     }
-    if !config.listen.ip().is_loopback() && !has_accounts(&config)? {
+    if !config.listen.ip().is_loopback() && !has_accounts(&config, lock.is_some())? {
         return Err(input_error(format!(
             "without an account the page is served on loopback only, not on {}; create one \
              first: tidings user add NAME",
@@ -51,8 +58,12 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
     daemon(config, lock, args.demo).await
 }
 
-fn has_accounts(config: &Config) -> Result<bool, CliError> {
-    Ok(Store::open(&config.data, OpenMode::ReadWrite)?.has_accounts()?)
+fn has_accounts(config: &Config, is_locked: bool) -> Result<bool, CliError> {
+    let store = match is_locked {
+        true => Store::open(&config.store, OpenMode::ReadWrite)?,
+        false => access::write(config)?,
+    };
+    Ok(store.has_accounts()?)
 }
 
 /// Returns a new seed at every start. Otherwise jitter would send the same burst of polls after
@@ -63,101 +74,125 @@ fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), CliError> {
+/// The stores of a daemon.
+struct Stores {
+    /// For the page and the API.
+    page: Store,
+    /// For the engine, if this process may record from the start.
+    recorder: Option<Store>,
+}
+
+async fn daemon(config: Config, lock: Option<Lock>, demonstrates: bool) -> Result<(), CliError> {
     let listener = listen(config.listen).await?;
     let (stop, stopped) = watch::channel(false);
-    let (config, store, clock) = if demonstrates {
+    let (config, stores, clock) = if demonstrates {
         let demo = demo::prepare(config, Clock::System.now()).await?;
-        demo.serve(until(stopped.clone()))
+        let (config, store, clock) = demo.serve(until(stopped.clone()));
+        let page = match &config.store {
+            Location::Folder(_) => store.clone(),
+            Location::Postgres(_) => Store::open(&config.store, OpenMode::Shared)?,
+        };
+        (config, Stores { page, recorder: Some(store) }, clock)
     } else {
-        let store = Store::open(&config.data, OpenMode::ReadWrite)?;
-        (config, store, Clock::System)
+        let stores = open(&config).await?;
+        (config, stores, Clock::System)
     };
-    lock.name_store(store.path())?;
-    CheckedSettings::keep(&config, &store)?;
+    if let Some(lock) = &lock {
+        lock.name_store(stores.page.path())?;
+    }
     if !config.has_contact && !demonstrates {
         tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");
     }
-    if !store.has_accounts()? {
+    if !stores.page.has_accounts()? {
         tracing::info!(
             "there is no account yet: everybody at this machine may use the page; create one \
              with `tidings user add NAME`"
         );
     }
-    let started_at = clock.now();
-    refuse_old_requests(&store, &clock)?;
-    let fetcher = Fetcher::new(config.fetch.clone())?;
-    let settings = config.engine.clone();
-    let engine = Engine::start(store.clone(), fetcher, clock.clone(), settings, Watch::All)?;
-    let engine = Arc::new(engine);
+    let started = Started { at: clock.now(), is_demo: demonstrates };
     let address = listener.local_addr()?;
-    tracing::info!(data = %config.data.display(), "watching; the page is at http://{address}/");
-
-    let live = live(&engine, &store, started_at, demonstrates);
-    let page_clock = clock.clone();
-    let now = Arc::new(move || page_clock.now());
-    let version = env!("CARGO_PKG_VERSION");
-    let context = api::ServerContext {
-        public_url: config.public_url.clone(),
-        act: act(&engine),
-        loopback: address.ip().is_loopback(),
-        proxies: Arc::new(config.proxies.clone()),
-        images: images(&config, &engine)?,
-        spent: Arc::new(spent(&engine)),
-        rule: Arc::new(rule(&engine)),
-        what_if: what_if(&config, &store),
-        ..api::ServerContext::new(store.clone(), now, Arc::new(live), version)?
+    let slot = EngineSlot::new(stores.page.clone(), started);
+    let context = context(&config, &stores.page, &slot, &clock, address)?;
+    let server =
+        tokio::spawn(api::serve(listener, api::router(context.clone()), until(stopped.clone())));
+    let store = config.store.shown();
+    tracing::info!(%store, "watching; the page is at http://{address}/");
+    let on_server = matches!(config.store, Location::Postgres(_));
+    let recorder = Recorder { config, clock, slot, context, started };
+    let signal = async {
+        if let Err(error) = wait_for_signal().await {
+            tracing::error!(%error, "cannot wait for signals");
+        }
+        tracing::info!("stopping");
+        // Nobody listens any more if the page's server has ended.
+        let _ = stop.send(true);
     };
-    engine.serve_hub(topics(&context)).await;
-    let server = tokio::spawn(api::serve(listener, api::router(context), until(stopped.clone())));
-    let tasks = [
-        tokio::spawn(requests::serve(Arc::clone(&engine))),
-        tokio::spawn(report_progress(Arc::clone(&engine))),
-    ];
-    wait_for_signal().await?;
-    tracing::info!("stopping");
-    for task in tasks {
-        task.abort();
-        // The only possible error is that the task was aborted.
-        let _ = task.await;
+    let signal = Box::pin(signal);
+    match stores.recorder {
+        Some(store) if !on_server => recorder.run_alone(store, signal).await?,
+        first => recorder.run_on_server(first, signal).await?,
     }
-    let _ = stop.send(true);
-    engine.stop().await;
     if let Ok(Err(error)) = server.await {
-        tracing::error!(%error, "the server of the page ended with an error");
+        tracing::error!(%error, "the page's server ended badly");
     }
     drop(lock);
     Ok(())
 }
 
-/// Carries out the commands of the page and the API in the engine of this process.
-fn act(engine: &Arc<Engine>) -> api::CommandFn {
-    let engine = Arc::downgrade(engine);
-    Arc::new(move |command| {
-        let engine = engine.clone();
-        Box::pin(async move {
-            let Some(engine) = engine.upgrade() else {
-                let message = "the program is stopping; try again when it is back".to_owned();
-                return Err(CommandRefusal { message, input: false });
-            };
-            let done = engine::command::carry_out(&engine, command, &|_, _| ()).await;
-            done.map_err(|e| CommandRefusal { message: e.to_string(), input: e.is_input() })
-        })
-    })
+/// Opens the stores. Over PostgreSQL, a process that finds the seat taken serves the page only.
+async fn open(config: &Config) -> Result<Stores, CliError> {
+    if matches!(config.store, Location::Folder(_)) {
+        let store = Store::open(&config.store, OpenMode::ReadWrite)?;
+        return Ok(Stores { page: store.clone(), recorder: Some(store) });
+    }
+    let recorder = match Store::open(&config.store, OpenMode::ReadWrite) {
+        Ok(store) => Some(store),
+        Err(StoreError::SeatTaken { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut waited = Duration::ZERO;
+    loop {
+        match Store::open(&config.store, OpenMode::Shared) {
+            // The holder of the seat is just creating or changing the tables.
+            Err(StoreError::Missing { .. } | StoreError::Older { .. })
+                if waited < TABLES_WITHIN =>
+            {
+                waited += Duration::from_millis(100);
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            opened => return Ok(Stores { page: opened?, recorder }),
+        }
+    }
 }
 
-/// Creates the proxy for pictures, unless the operator turned it off.
-fn images(config: &Config, engine: &Engine) -> Result<Option<Arc<api::Images>>, CliError> {
-    if !config.shows_images {
-        return Ok(None);
-    }
-    let fetcher = Fetcher::new(engine::picture_settings(config.fetch.clone()))?;
-    let errands = engine.errands(fetcher);
-    let fetch = move |url| {
-        let errands = errands.clone();
-        Box::pin(async move { errands.picture(url).await }) as Pin<Box<_>>
-    };
-    Ok(Some(Arc::new(api::Images::new(&engine.store, Arc::new(fetch))?)))
+/// Gathers everything that the page and the API need.
+fn context(
+    config: &Config,
+    store: &Store,
+    slot: &EngineSlot,
+    clock: &Clock,
+    address: SocketAddr,
+) -> Result<api::ServerContext, CliError> {
+    let (state, totals, rule) = (slot.clone(), slot.clone(), slot.clone());
+    let page_clock = clock.clone();
+    let now = Arc::new(move || page_clock.now());
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(api::ServerContext {
+        public_url: config.public_url.clone(),
+        act: slot.commands(),
+        loopback: address.ip().is_loopback(),
+        proxies: Arc::new(config.proxies.clone()),
+        images: slot.images(config)?,
+        spent: Arc::new(move || totals.figures().totals()),
+        rule: Arc::new(move || rule.figures().rule()),
+        what_if: what_if(config, store),
+        ..api::ServerContext::new(
+            store.clone(),
+            now,
+            Arc::new(move || state.figures().state()),
+            version,
+        )?
+    })
 }
 
 /// Returns the source of published feeds for the hub.
@@ -173,7 +208,7 @@ fn topics(context: &api::ServerContext) -> engine::Topics {
 fn rendered(
     context: &api::ServerContext,
     topic: &str,
-) -> Result<Option<engine::Rendered>, store::StoreError> {
+) -> Result<Option<engine::Rendered>, StoreError> {
     let found = api::published_at(context, topic)?;
     Ok(found.map(|topic| engine::Rendered {
         body: topic.body,
@@ -193,72 +228,10 @@ async fn until(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stop| *stop).await;
 }
 
-/// Returns the engine's figures for the page.
-fn live(
-    engine: &Engine,
-    store: &Store,
-    started_at: feed::Time,
-    demo: bool,
-) -> impl Fn() -> api::EngineState + Send + Sync + 'static {
-    let (figures, store) = (engine.figures_reader(), store.clone());
-    move || {
-        let now = figures();
-        // The store gives a more exact reason why nothing is recorded.
-        let not_kept = store.trouble().map(|why| why.to_string());
-        api::EngineState {
-            not_ready: not_kept.or_else(|| now.trouble().map(str::to_owned)),
-            demo,
-            started_at,
-            in_flight: now.in_flight as u64,
-            waiting: now.waiting as u64,
-            polls_last_hour: now.polls_last_hour,
-            outage: now.network_down.then(|| "Nearly every server is unreachable.".to_owned()),
-            polls_total: now.polls,
-            polls_failed_total: now.failed + now.refused + now.gone,
-            entries_total: now.new_entries,
-            bytes_total: now.bytes,
-        }
-    }
-}
-
-/// Returns a reader of the engine's poll counts. It does not keep the engine alive.
-fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::PollTotals + Send + Sync + 'static {
-    let (figures, engine) = (engine.figures_reader(), Arc::downgrade(engine));
-    move || {
-        let now = figures();
-        let budget = engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.budget);
-        api::PollTotals {
-            seen: now.seen,
-            unchanged: now.unchanged,
-            failed: now.failed,
-            damaged: now.damaged,
-            refused: now.refused,
-            gone: now.gone,
-            suspected_misses: now.suspected_misses,
-            budget_polls_per_hour: budget.map(|b| b.polls_per_day() / 24.0),
-            budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
-        }
-    }
-}
-
-/// Returns a reader of the budget in force, as it is written.
-fn rule(engine: &Arc<Engine>) -> impl Fn() -> Option<String> + Send + Sync + 'static {
-    let engine = Arc::downgrade(engine);
-    move || engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.to_string())
-}
-
 /// Returns the job that replays the own history with other rules, for the page.
 fn what_if(config: &Config, store: &Store) -> ReplayJob {
     let (config, store) = (config.clone(), store.clone());
     ReplayJob::new(Arc::new(move |told| super::lab::outlook(&store, &config, told)))
-}
-
-/// Refuses commands that were left for a daemon that has ended. They would come too late.
-fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), CliError> {
-    let now = clock.now();
-    let body = "{\"message\":\"the daemon was restarted; repeat the command\",\"input\":false}";
-    store.refuse_requests(now, body, now)?;
-    Ok(())
 }
 
 /// Shows the progress of the first round: a bar on a terminal, log lines otherwise.
@@ -296,44 +269,4 @@ async fn wait_for_signal() -> Result<(), CliError> {
         _ = terminate.recv() => {}
     }
     Ok(())
-}
-
-/// Polls each feed that is due now at most once. Waits for gaps, but not for Retry-After.
-async fn once(config: &Config, lock: Lock) -> Result<(), CliError> {
-    let store = Store::open(&config.data, OpenMode::ReadWrite)?;
-    let engine = access::start(config, store, Watch::OnRequest)?;
-    let due = engine.store.due_feeds(engine.clock.now())?;
-    let bar = output::bar("polling", due.len() as u64);
-    let mut answers = engine.poll(&due)?;
-    let (mut polls, mut new, mut left, mut lost) = (0, 0, Vec::new(), None);
-    let signal = wait_for_signal();
-    tokio::pin!(signal);
-    loop {
-        let answer = tokio::select! {
-            answer = answers.recv() => answer,
-            _ = &mut signal => None,
-        };
-        let Some(answer) = answer else { break };
-        bar.inc(1);
-        polls += 1;
-        new += answer.n_new;
-        lost = lost.or_else(|| answer.not_recorded.clone());
-        if !matches!(answer.outcome, Outcome::Seen | Outcome::Unchanged) {
-            left.push(answer);
-        }
-    }
-    bar.finish_and_clear();
-    for answer in &left {
-        let url =
-            engine.store.feed(answer.feed).map(|f| f.location.url.masked()).unwrap_or_default();
-        let (feed, outcome, detail) = (answer.feed, answer.outcome, &answer.detail);
-        output::complain(&format!("failed: feed {feed} {url}: {outcome}: {detail}"));
-    }
-    let of = plural(due.len() as u64, "due feed", "due feeds");
-    let new = plural(new as u64, "new entry", "new entries");
-    eprintln!("{polls} of {of} polled, {new}, {} failed", left.len());
-    engine.deliver().await;
-    engine.stop().await;
-    drop(lock);
-    lost.map_or(Ok(()), |why| Err(failed(format!("some polls could not be recorded: {why}"))))
 }

@@ -80,6 +80,14 @@ fn start() -> ConfigTable {
             "\"/var/lib/tidings\"",
         ),
         key(
+            "database",
+            "URL",
+            "SQLite in the data folder",
+            "A PostgreSQL database for the store: postgres://USER@HOST/NAME. The usual PG* \
+             variables and the password file complete it.",
+            "\"postgres://tidings@db.example.org/tidings\"",
+        ),
+        key(
             "public_url",
             "URL",
             "the address of the request",

@@ -172,6 +172,13 @@ impl PgConnection {
         })
     }
 
+    /// Runs a statement with parameters that may be lists. Returns the number of changed rows.
+    pub fn execute_lists(&self, sql: &str, values: &[Parameter<'_>]) -> Result<usize> {
+        let prepared = self.prepare(sql)?;
+        let changed = self.ask(self.client.execute_raw(&prepared.statement, values))?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
     /// Runs several statements without parameters.
     pub fn batch(&self, sql: &str) -> Result<()> {
         self.ask(self.client.batch_execute(sql))

@@ -188,3 +188,18 @@ pub(crate) fn row(conn: &Connection) -> Result<SeatRow, DbError> {
         })
     })?)
 }
+
+/// Drops all tables of the schema, under the lock of the seat.
+pub(crate) fn wipe(address: &PgAddress, file: &Arc<str>) -> Result<(), DbError> {
+    let conn = connect::writing(address)?;
+    take(&conn, file)?;
+    let sql = "select quote_ident(tablename) from pg_catalog.pg_tables \
+               where schemaname = current_schema()";
+    let mut statement = conn.prepare_cached(sql)?;
+    let tables: Vec<String> =
+        statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    if !tables.is_empty() {
+        conn.execute_batch(&format!("drop table {} cascade", tables.join(", ")))?;
+    }
+    Ok(())
+}

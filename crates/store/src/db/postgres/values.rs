@@ -6,7 +6,7 @@ use std::error::Error;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use crate::db::sql::{Result, SqlError, Value};
+use crate::db::sql::{Datum, Result, SqlError, ToValue, Value};
 
 type Fault = Box<dyn Error + Sync + Send>;
 
@@ -43,8 +43,20 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
+impl ToSql for Datum<'_> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Fault> {
+        self.to_value().to_sql(kind, out)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
 /// A parameter of PostgreSQL: one value, or a list for `unnest`.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Parameter<'a> {
     One(Value<'a>),
     List(&'a [Value<'a>]),

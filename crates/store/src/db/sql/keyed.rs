@@ -26,9 +26,41 @@ pub(crate) fn lateral(sql: &str, array: &str) -> String {
     )
 }
 
+/// Turns columns with their types into rows from lists, one parameter for each column: `id bigint,
+/// key bytea` becomes `unnest($1::bigint[], $2::bytea[]) with ordinality as u (id, key, place)`.
+pub(crate) fn unnest(columns: &str) -> String {
+    let (mut lists, mut names) = (String::new(), String::new());
+    for (place, column) in columns.split(", ").enumerate() {
+        let (name, kind) = column.split_once(' ').unwrap_or((column, "bigint"));
+        let comma = if place == 0 { "" } else { ", " };
+        lists.push_str(&format!("{comma}${}::{kind}[]", place + 1));
+        names.push_str(name);
+        names.push_str(", ");
+    }
+    format!("unnest({lists}) with ordinality as u ({names}place)")
+}
+
+/// The names of columns with their types.
+pub(crate) fn names(columns: &str) -> String {
+    let name = |column: &str| column.split(' ').next().unwrap_or_default().to_owned();
+    columns.split(", ").map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Selects these columns from their lists.
+pub(crate) fn from_lists(columns: &str) -> String {
+    format!("select {} from {}", names(columns), unnest(columns))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::lateral;
+    use super::{lateral, unnest};
+
+    #[test]
+    fn every_column_becomes_a_list() {
+        let expect = "unnest($1::bigint[], $2::double precision[]) with ordinality \
+                      as u (id, part, place)";
+        assert_eq!(unnest("id bigint, part double precision"), expect);
+    }
 
     #[test]
     fn only_the_key_is_replaced() {

@@ -5,6 +5,7 @@
 //! the few texts that must differ.
 
 mod connection;
+mod datum;
 mod error;
 mod keyed;
 mod params;
@@ -12,8 +13,9 @@ mod statement;
 mod value;
 
 pub(crate) use connection::Connection;
+pub(crate) use datum::{Datum, row};
 pub(crate) use error::SqlError;
-pub(crate) use keyed::lateral;
+pub(crate) use keyed::{from_lists, lateral, names, unnest};
 pub(crate) use params::{Params, params};
 pub(crate) use statement::{Row, Rows, Statement};
 pub(crate) use value::{FromValue, ToValue, Value};

@@ -11,7 +11,7 @@ pub(crate) trait Params {
     fn pass<R>(self, run: impl FnOnce(&[Value<'_>]) -> R) -> R;
 }
 
-fn pass_all<'a, R>(
+pub(super) fn pass_all<'a, R>(
     values: impl ExactSizeIterator<Item = Value<'a>>,
     run: impl FnOnce(&[Value<'_>]) -> R,
 ) -> R {

@@ -3,4 +3,5 @@
 mod entries;
 mod list;
 mod search;
+mod search_parity;
 mod undo;

@@ -1,10 +1,19 @@
 //! The full-text index. A job of the engine follows the stream and adds entries as folded words; a
 //! search uses words folded the same way. Results are candidates: the caller checks whether they
 //! match exactly.
+//!
+//! Each database has its own index. `sqlite` and `postgres` hold their statements side by side.
 
-use crate::db::sql::params;
-use feed::{EntryId, Time};
+mod postgres;
+mod sqlite;
+mod tsquery;
+mod tsvector;
 
+use std::collections::BTreeMap;
+
+use feed::{EntryId, SearchExpression, Time};
+
+use crate::db::sql::{Connection, params};
 use crate::error::DbError;
 use crate::reading::entries::{COLUMNS, entry_row, page};
 use crate::reading::list::{OverflowRule, ReadEntry, load_entries};
@@ -50,8 +59,8 @@ impl Store {
     /// Adds or replaces entries in the index, and notes the last one.
     pub async fn index(&self, entries: Vec<SearchWords>) -> Result<(), StoreError> {
         self.write_async(move |conn| {
-            put(conn, &entries)?;
             let last = entries.iter().map(|words| words.entry.0).max().unwrap_or(0);
+            put(conn, entries)?;
             let sql = "update search_progress set indexed_to = $1 where indexed_to < $1";
             conn.execute(sql, [last])?;
             Ok(())
@@ -78,22 +87,18 @@ impl Store {
         })
     }
 
-    /// Returns the entries below a number that match an FTS5 expression, the newest first.
+    /// Returns the entries below a number whose words fit an expression, the newest first. On
+    /// PostgreSQL, some entries with very long texts do not fit exactly.
     pub fn search(
         &self,
         account: AccountId,
-        expression: &str,
+        expression: &SearchExpression,
         below: Option<EntryId>,
         limit: u32,
     ) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
-            let sql = "select rowid from search where search match $1 and rowid < $2 \
-                       order by rowid desc limit $3";
-            let mut statement = conn.prepare_cached(sql)?;
             let below = below.map_or(i64::MAX, |id| id.0);
-            let rows = statement
-                .query_map(params![expression, below, limit], |row| row.get(0).map(EntryId))?;
-            let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
+            let found = candidates(conn, expression, below, limit)?;
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
             load_entries(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
@@ -101,46 +106,42 @@ impl Store {
     }
 }
 
-fn put(conn: &crate::db::sql::Connection, entries: &[SearchWords]) -> Result<(), DbError> {
-    // An entry that was deleted or edited meanwhile must not get its old words.
-    let mut statement = conn.prepare_cached(
-        "insert or replace into search (rowid, title, body) \
-         select id, $1, $2 from entries where id = $3",
-    )?;
-    let mut fresh = conn.prepare_cached("delete from search_stale where entry = $1")?;
-    let mut stale = conn.prepare_cached(
-        "insert into search_stale (entry) select id from entries \
-         where id = $1 and edited_at is not $2",
-    )?;
-    for words in entries {
-        let id = words.entry.0;
-        statement.execute(params![words.title, words.body, id])?;
-        fresh.execute([id])?;
-        stale.execute(params![id, words.edited_at.map(Time::millis)])?;
+/// Adds or replaces entries. If an entry is given twice, its last words count.
+fn put(conn: &Connection, entries: Vec<SearchWords>) -> Result<(), DbError> {
+    let by_id: BTreeMap<i64, SearchWords> =
+        entries.into_iter().map(|words| (words.entry.0, words)).collect();
+    let entries: Vec<SearchWords> = by_id.into_values().collect();
+    match conn {
+        Connection::Sqlite(_) => sqlite::put(conn, &entries)?,
+        Connection::Postgres(conn) => postgres::put(conn, &entries)?,
     }
     Ok(())
 }
 
+fn candidates(
+    conn: &Connection,
+    expression: &SearchExpression,
+    below: i64,
+    limit: u32,
+) -> Result<Vec<EntryId>, DbError> {
+    Ok(match conn {
+        Connection::Sqlite(_) => sqlite::candidates(conn, expression, below, limit)?,
+        Connection::Postgres(_) => postgres::candidates(conn, expression, below, limit)?,
+    })
+}
+
 /// Removes deleted entries from the index.
-pub(crate) fn remove_entries(
-    conn: &crate::db::sql::Connection,
-    entries: &[EntryId],
-) -> Result<(), DbError> {
-    let mut statement = conn.prepare_cached("delete from search where rowid = $1")?;
-    let mut stale = conn.prepare_cached("delete from search_stale where entry = $1")?;
-    for entry in entries {
-        statement.execute([entry.0])?;
-        stale.execute([entry.0])?;
+pub(crate) fn remove_entries(conn: &Connection, entries: &[EntryId]) -> Result<(), DbError> {
+    match conn {
+        Connection::Sqlite(_) => sqlite::remove(conn, entries)?,
+        Connection::Postgres(conn) => postgres::remove(conn, entries)?,
     }
     Ok(())
 }
 
 /// Marks an edited entry to be indexed again. An entry that retention has deleted is not marked:
 /// its mark would stay, and many such marks would block all others.
-pub(crate) fn note_change(
-    conn: &crate::db::sql::Connection,
-    entry: EntryId,
-) -> Result<(), DbError> {
+pub(crate) fn note_change(conn: &Connection, entry: EntryId) -> Result<(), DbError> {
     let sql = "insert into search_stale (entry) select e.id from entries e, search_progress p \
                where e.id = $1 and p.indexed_to >= e.id on conflict do nothing";
     conn.prepare_cached(sql)?.execute([entry.0])?;

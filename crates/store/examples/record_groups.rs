@@ -1,0 +1,291 @@
+//! Measures how fast polls are recorded in groups of 1, 50 and 200, on SQLite and on PostgreSQL in
+//! the same run. One poll in ten brings two entries of 1.5 KB; each updates the learned state.
+//!
+//! `cargo run --release -p xtask -- postgres --durable \
+//!    cargo run --release -p store --example record_groups [FEEDS] [POLLS] [ROUNDS]`
+//!
+//! Without `TIDINGS_TEST_STORE`, SQLite is measured alone. The processor time of PostgreSQL is that
+//! of the children of the process `TIDINGS_TEST_SERVER`. Both databases sync every commit.
+
+use std::time::{Duration, Instant};
+
+use feed::{EntryKey, FeedId, FeedUrl, Item, Outcome, Published, Time, Window};
+use store::{
+    ArrivedEntry, EntryMatcher, Location, NewEntry, NewFeed, NewQuery, OpenMode, PollRecord,
+    QueryChange, QueryId, QueryMatch, QueryStateChange, RelevantShare, Store, StoredPace,
+    StoredValidators,
+};
+
+const T0: Time = Time::from_secs(1_700_000_000);
+const SIZES: [u32; 3] = [1, 50, 200];
+const WINDOW: usize = 20;
+const QUERIES: u32 = 20;
+
+type Done<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Done<()> {
+    let argument = |n: usize, or: u32| std::env::args().nth(n).map_or(Ok(or), |text| text.parse());
+    let (n_feeds, n_polls, rounds) = (argument(1, 2000)?, argument(2, 10_000)?, argument(3, 3)?);
+    let folder = tempfile::tempdir()?;
+    let mut houses = vec![House::new("SQLite", Location::Folder(folder.path().into()), n_feeds)?];
+    if store::testing::is_postgres() {
+        let location = store::testing::location(folder.path());
+        houses.push(House::new("PostgreSQL", location, n_feeds)?);
+    }
+    println!("{n_feeds} feeds; {rounds} rounds of {n_polls} polls (groups of 1: a fifth)");
+    for size in SIZES {
+        let n = if size == 1 { n_polls / 5 } else { n_polls };
+        let mut spent = vec![(Duration::ZERO, 0); houses.len()];
+        for _ in 0..rounds {
+            // In turn, so that a busy moment of the machine does not hit one of them.
+            for (house, spent) in houses.iter_mut().zip(&mut spent) {
+                let (wall, cpu_ms) = house.measure(size, n)?;
+                *spent = (spent.0 + wall, spent.1 + cpu_ms);
+            }
+        }
+        report(size, n * rounds, &houses, &spent);
+    }
+    Ok(())
+}
+
+fn report(size: u32, n: u32, houses: &[House], spent: &[(Duration, u64)]) {
+    let rate = |(wall, _): &(Duration, u64)| f64::from(n) / wall.as_secs_f64();
+    for (house, spent) in houses.iter().zip(spent) {
+        println!(
+            "{}, groups of {size}: {:.0} polls/s, {:.0} µs CPU each",
+            house.name,
+            rate(spent),
+            spent.1 as f64 * 1000.0 / f64::from(n)
+        );
+    }
+    if let [sqlite, postgres] = spent {
+        println!("ratio PostgreSQL to SQLite: {:.2}", rate(postgres) / rate(sqlite));
+    }
+}
+
+/// A store, and the state of its feeds as the polls left them.
+struct House {
+    name: &'static str,
+    store: Store,
+    feeds: Vec<FeedNow>,
+    runtime: tokio::runtime::Runtime,
+    n_recorded: u32,
+    n_entries: u64,
+}
+
+struct FeedNow {
+    id: FeedId,
+    generation: u32,
+    window: Vec<EntryKey>,
+    domain: feed::Domain,
+}
+
+impl House {
+    fn new(name: &'static str, location: Location, n_feeds: u32) -> Done<House> {
+        let store = Store::open(location, OpenMode::ReadWrite)?;
+        let mut new = Vec::new();
+        for i in 0..n_feeds {
+            let url = FeedUrl::parse(&format!("https://b{i}.example{}.org/atom", i % 400))?;
+            new.push(NewFeed { url, title: None, site: None, tags: vec!["all".into()] });
+        }
+        store.add_feeds(&new, T0)?;
+        store.install(Box::<NumberMatcher>::default())?;
+        let queries = (0..QUERIES).map(|n| {
+            QueryChange::Put(NewQuery {
+                name: format!("q{n}"),
+                text: n.to_string(),
+                urls: Vec::new(),
+                receivers: vec!["page".to_owned()],
+                link_key: "link".to_owned(),
+                signing_key: "sign".to_owned(),
+            })
+        });
+        store.change_queries(queries.collect(), None, T0)?;
+        let feeds = store.due_index()?.due.iter().zip(&new).map(|(due, new)| FeedNow {
+            id: due.feed,
+            generation: due.generation,
+            window: Vec::new(),
+            domain: new.url.domain(),
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        let feeds = feeds.collect();
+        let mut house = House { name, store, feeds, runtime, n_recorded: 0, n_entries: 0 };
+        for first in (0..n_feeds as usize).collect::<Vec<_>>().chunks(100) {
+            let records = first.iter().map(|place| house.poll(*place, WINDOW)).collect();
+            house.record(records)?;
+        }
+        Ok(house)
+    }
+
+    /// Records so many polls in groups; returns the time that they took, and the processor time in
+    /// milliseconds.
+    fn measure(&mut self, size: u32, n_polls: u32) -> Done<(Duration, u64)> {
+        let n_groups = n_polls / size;
+        let (mut wall, cpu_before) = (Duration::ZERO, cpu_ms());
+        for _ in 0..n_groups {
+            let records: Vec<PollRecord> = (0..size).map(|_| self.next_poll()).collect();
+            let started = begin();
+            self.record(records)?;
+            wall += started.elapsed();
+        }
+        Ok((wall, cpu_ms() - cpu_before))
+    }
+
+    /// Records a group. A single poll does not wait for others.
+    fn record(&self, mut records: Vec<PollRecord>) -> Done<()> {
+        if records.len() == 1
+            && let Some(record) = records.pop()
+        {
+            self.store.record_blocking(record)?;
+            return Ok(());
+        }
+        self.runtime.block_on(async {
+            // The first poll of each future sends its record, so the writer gets all at once.
+            let all = records.into_iter().map(|record| self.store.record(record));
+            futures_util::future::try_join_all(all).await
+        })?;
+        Ok(())
+    }
+
+    fn next_poll(&mut self) -> PollRecord {
+        self.n_recorded += 1;
+        let mixed = u64::from(self.n_recorded) * 2_654_435_761 % self.feeds.len() as u64;
+        let n_new = if self.n_recorded.is_multiple_of(10) { 2 } else { 0 };
+        self.poll(usize::try_from(mixed).unwrap_or(0), n_new)
+    }
+
+    fn poll(&mut self, place: usize, n_new: usize) -> PollRecord {
+        let feed = &mut self.feeds[place];
+        let at = T0 + Duration::from_secs(u64::from(self.n_recorded) + 1);
+        let outcome = if n_new == 0 { Outcome::Unchanged } else { Outcome::Seen };
+        let wait = Duration::from_secs(3600 + u64::from(self.n_recorded % 1000));
+        let mut record = PollRecord::empty(feed.id, feed.generation, at, outcome, at + wait);
+        feed.generation += 1;
+        record.exchange.status = Some(if n_new == 0 { 304 } else { 200 });
+        record.exchange.paces = vec![StoredPace {
+            domain: feed.domain.clone(),
+            last_request_at: Some(at),
+            not_before: None,
+            reason: None,
+        }];
+        record.decision.next.wanted_at = Some(at + wait);
+        record.decision.next.why.reason = Some("the mean gap of 20 entries is 3 h".to_owned());
+        record.decision.learned = Some(at.millis().to_le_bytes().repeat(25));
+        if n_new == 0 {
+            return record;
+        }
+        let document = record.document_mut();
+        document.validators = StoredValidators { etag: Some(vec![7; 20]), ..Default::default() };
+        document.facts.title = Some(format!("feed {}", feed.id));
+        for _ in 0..n_new {
+            self.n_entries += 1;
+            let key = EntryKey::from_bytes((u128::from(self.n_entries) << 32).to_le_bytes());
+            feed.window.insert(0, key);
+            let item = Item {
+                id: Some(format!("https://example.org/{}", self.n_entries)),
+                title: Some(format!("entry {}", self.n_entries)),
+                link: Some(format!("https://example.org/{}", self.n_entries)),
+                content: Some("some words of a text ".repeat(70)),
+                ..Item::default()
+            };
+            let published = Published { claim: Some(at), at };
+            document.entries.new.push(NewEntry { key, item, published, content: self.n_entries });
+        }
+        feed.window.truncate(WINDOW);
+        document.entries.window = window(&feed.window);
+        record
+    }
+}
+
+/// A window with these keys, made from its stored form.
+fn window(keys: &[EntryKey]) -> Option<Window> {
+    let mut bytes = vec![1, 0];
+    for key in keys {
+        bytes.extend(key.bytes());
+        bytes.extend([0; 24]);
+    }
+    Window::decode(&bytes).ok()
+}
+
+/// Matches every second entry with one query, and remembers one state record for it.
+#[derive(Default)]
+struct NumberMatcher {
+    queries: Vec<QueryId>,
+    changes: Vec<QueryStateChange>,
+}
+
+impl EntryMatcher for NumberMatcher {
+    fn fresh(&self) -> Box<dyn EntryMatcher> {
+        Box::<NumberMatcher>::default()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queries.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.queries.clear();
+    }
+
+    fn put(&mut self, query: QueryId, _: &str, _: &str, _: &[(u64, Vec<u8>)]) -> Vec<u64> {
+        self.queries.push(query);
+        Vec::new()
+    }
+
+    fn remove_query(&mut self, query: QueryId) {
+        self.queries.retain(|other| *other != query);
+    }
+
+    fn reads(&self, _: &str, _: &[String]) -> bool {
+        true
+    }
+
+    fn match_entry(&mut self, entry: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
+        if entry.id.0 % 2 == 0 || self.queries.is_empty() {
+            return Vec::new();
+        }
+        let number = entry.id.0.unsigned_abs();
+        let place = usize::try_from(number).unwrap_or(0) / 2 % self.queries.len();
+        let query = self.queries[place];
+        let bytes = entry.id.0.to_le_bytes().to_vec();
+        self.changes.push(QueryStateChange::Remember { query, number: number % 8, bytes });
+        vec![QueryMatch { query, partner: None }]
+    }
+
+    fn take_changes(&mut self) -> Vec<QueryStateChange> {
+        std::mem::take(&mut self.changes)
+    }
+
+    fn decayed_share(&self, before: RelevantShare, n_seen: u32, n_kept: u32) -> RelevantShare {
+        RelevantShare {
+            seen: before.seen * 0.9 + f64::from(n_seen),
+            kept: before.kept * 0.9 + f64::from(n_kept),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
+fn begin() -> Instant {
+    Instant::now()
+}
+
+/// The processor time of this process and of the children of the database server, from /proc (in
+/// ticks of 10 ms); 0 where there is none.
+fn cpu_ms() -> u64 {
+    let server: Option<u64> =
+        std::env::var("TIDINGS_TEST_SERVER").ok().and_then(|id| id.trim().parse().ok());
+    let own = u64::from(std::process::id());
+    let mut ticks = 0;
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok()) else {
+            continue;
+        };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+        let field = |n: usize| fields.get(n).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
+        if id == own || Some(field(1)) == server {
+            ticks += field(11) + field(12);
+        }
+    }
+    ticks * 10
+}
