@@ -93,7 +93,7 @@ pub(crate) fn run(
     report: Report<'_>,
     check: Check<'_>,
 ) -> Result<MigrationSummary, MigrationError> {
-    let source = ends::open_source(from)?;
+    let mut source = ends::open_source(from)?;
     let tables = tables::copied().map_err(|fault| source.fault(fault))?;
     source.freeze(&tables)?;
     let target = ends::open_target(to)?;
@@ -101,7 +101,7 @@ pub(crate) fn run(
     Ok(transfer.run(check)?)
 }
 
-/// Prepares the tests' view of a place: all rows of the copied tables, as texts.
+/// Returns all rows of the copied tables as texts, for tests.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn table_rows(
     conn: &Connection,
