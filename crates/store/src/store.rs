@@ -19,8 +19,9 @@ use crate::db::migrations;
 use crate::db::postgres::{PgAddress, connect, seat};
 use crate::db::readers::{ReaderPool, ReaderSource};
 use crate::db::writer;
-use crate::db::writer::{AppliedJob, JobWork, SetJob, WriteJob, WriteObserver, WriterContext};
-use crate::db::writer::{AppliedJob, ServerSession, WriteJob, WriteObserver, WriterContext};
+use crate::db::writer::{
+    AppliedJob, JobWork, ServerSession, SetJob, WriteJob, WriteObserver, WriterContext,
+};
 use crate::error::{DbError, shown};
 use crate::matching::MatcherSlot;
 use crate::{Location, StoreError, StoreMetrics};

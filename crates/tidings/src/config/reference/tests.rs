@@ -80,7 +80,7 @@ fn every_example_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("tidings.toml");
     std::fs::write(&path, &text).expect("written");
-    let place = crate::args::InstanceArgs { data: None, config: Some(path) };
+    let place = crate::args::InstanceArgs { data: None, database: None, config: Some(path) };
     let config = crate::config::read_offline(&place).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(config.has_contact && config.engine.budget.is_some());
     assert_eq!(config.engine.gaps.by_domain["example.org"].as_secs(), 30);
