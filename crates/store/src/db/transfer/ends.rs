@@ -91,7 +91,6 @@ fn open_database(address: &PgAddress, name: &Arc<str>) -> Result<MigrationEnd, S
 
 /// Takes the seat. A run that was killed just now may still hold it: its session ends when the
 /// server notices.
-#[expect(clippy::disallowed_methods, reason = "waits for another session in real time")]
 fn take_seat(conn: &Connection, name: &Arc<str>) -> Result<(), DbError> {
     for _ in 0..SEAT_TRIES {
         match seat::take(conn, name) {
@@ -143,9 +142,9 @@ impl MigrationEnd {
     }
 
     /// An error that also names the table.
-    pub fn table_fault(&self, table: &CopiedTable, error: SqlError) -> StoreError {
+    pub fn table_fault(&self, table: &CopiedTable, error: &SqlError) -> StoreError {
         let mut text = error.to_string();
-        let mut cause = std::error::Error::source(&error);
+        let mut cause = std::error::Error::source(error);
         while let Some(inner) = cause {
             text = format!("{text}: {inner}");
             cause = inner.source();

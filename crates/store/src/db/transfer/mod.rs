@@ -213,7 +213,7 @@ impl Transfer<'_> {
         let tables = self.tables.iter().rev();
         for table in tables.filter(|table| !marker.done.contains_key(&table.name)) {
             let emptied = self.target.conn.execute(&format!("delete from \"{}\"", table.name), []);
-            emptied.map_err(|e| self.target.table_fault(table, e))?;
+            emptied.map_err(|e| self.target.table_fault(table, &e))?;
         }
         Ok(())
     }
@@ -221,8 +221,8 @@ impl Transfer<'_> {
     /// Copies one table, which is empty in the target.
     fn copy(&mut self, place: usize) -> Result<TableDigest, StoreError> {
         let (source, target, table) = (&self.source, &self.target, &self.tables[place]);
-        let reading = |e| source.table_fault(table, e);
-        let writing = |e| target.table_fault(table, e);
+        let reading = |e: SqlError| source.table_fault(table, &e);
+        let writing = |e: SqlError| target.table_fault(table, &e);
         let rows_total = table.count(&source.conn).map_err(reading)?;
         let phase = MigrationPhase::Copying;
         let mut tell = |rows| {
@@ -317,7 +317,7 @@ fn digest(
             Ok(())
         })
     });
-    read.map_err(|e| end.table_fault(table, e))?;
+    read.map_err(|e| end.table_fault(table, &e))?;
     tell(digest.rows);
     Ok(digest)
 }
