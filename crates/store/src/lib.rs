@@ -7,7 +7,6 @@
 mod db;
 mod error;
 mod feeds;
-mod location;
 mod matching;
 mod migrate;
 mod people;
@@ -24,6 +23,7 @@ pub mod testing;
 
 pub use db::backup::{BackupSummary, backup, restore};
 pub use db::integrity::Finding;
+pub use db::location::Location;
 pub use db::lock::{Lock, LockError, lock};
 pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
 pub use db::postgres::seat::SeatRow;
@@ -48,7 +48,6 @@ pub use feeds::settings::{Settings, SettingsChange, TagRow};
 pub use feeds::state::{FeedState, StateCounts};
 pub use feeds::tag_feeds::TagFeeds;
 pub use feeds::tag_numbers::NumberedTag;
-pub use location::Location;
 pub use matching::{ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, RelevantShare};
 pub use migrate::migrate;
 pub use people::accounts::{

@@ -392,10 +392,8 @@ pub enum ExportFormat {
 /// Reads `90s`, `15m`, `1h` or `7d`, and `200ms` for gaps in tests.
 pub fn duration(text: &str) -> Result<Duration, String> {
     if let Some(ms) = text.strip_suffix("ms") {
-        return ms
-            .parse()
-            .map(Duration::from_millis)
-            .map_err(|_| format!("`{text}` is not a duration"));
+        let parsed = ms.parse().map(Duration::from_millis);
+        return parsed.map_err(|_| format!("`{text}` is not a duration"));
     }
     polling::parse_duration(text).map_err(|e| e.to_string())
 }

@@ -11,6 +11,7 @@ pub(crate) mod dialect;
 pub(crate) mod entry_feeds;
 pub(crate) mod file_identity;
 pub(crate) mod integrity;
+pub(crate) mod location;
 pub(crate) mod lock;
 pub(crate) mod metrics;
 pub(crate) mod migrations;

@@ -110,7 +110,7 @@ fn print_summary(from: &Location, to: &Location, moved: &MigrationSummary) -> Re
     print_line(&table.to_string())?;
     if moved.is_started_over {
         print_line(
-            "The source had changed since the interrupted migration, so everything was copied again.",
+            "The source had changed since the interrupted migration. Everything was copied again.",
         )?;
     } else if moved.n_resumed > 0 {
         let tables = plural(moved.n_resumed as u64, "table", "tables");
@@ -130,7 +130,8 @@ fn print_summary(from: &Location, to: &Location, moved: &MigrationSummary) -> Re
          until then a search misses entries.",
     )?;
     print_line(
-        "Start `tidings run` with the new place only. The source is unchanged; keep it until all is well.",
+        "Start `tidings run` with the new place only. The source is unchanged; keep it until all \
+         is well.",
     )
 }
 

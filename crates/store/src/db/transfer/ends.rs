@@ -27,7 +27,7 @@ pub(super) struct MigrationEnd {
     /// The name for errors.
     pub name: Arc<str>,
     /// The whole read happens in one transaction, which is open already.
-    is_frozen: std::cell::Cell<bool>,
+    is_frozen: bool,
     /// Released after the connection is closed.
     _lock: Option<Lock>,
 }
@@ -91,7 +91,6 @@ fn open_database(address: &PgAddress, name: &Arc<str>) -> Result<MigrationEnd, S
 
 /// Takes the seat. A run that was killed just now may still hold it: its session ends when the
 /// server notices.
-#[expect(clippy::disallowed_methods, reason = "waits for another session in real time")]
 fn take_seat(conn: &Connection, name: &Arc<str>) -> Result<(), DbError> {
     for _ in 0..SEAT_TRIES {
         match seat::take(conn, name) {
@@ -104,15 +103,15 @@ fn take_seat(conn: &Connection, name: &Arc<str>) -> Result<(), DbError> {
 
 impl MigrationEnd {
     fn new(conn: Connection, name: Arc<str>, lock: Option<Lock>) -> MigrationEnd {
-        MigrationEnd { conn, name, is_frozen: std::cell::Cell::new(false), _lock: lock }
+        MigrationEnd { conn, name, is_frozen: false, _lock: lock }
     }
 
     /// Fixes the moment that is copied. Nobody can write until the migration ends.
-    pub fn freeze(&self, tables: &[CopiedTable]) -> Result<(), StoreError> {
+    pub fn freeze(&mut self, tables: &[CopiedTable]) -> Result<(), StoreError> {
         let names: Vec<String> = tables.iter().map(|t| format!("\"{}\"", t.name)).collect();
         let frozen = self.conn.begin_frozen(&names.join(", "));
         frozen.map_err(|e| StoreError::database(&self.name, e))?;
-        self.is_frozen.set(true);
+        self.is_frozen = true;
         Ok(())
     }
 
@@ -121,7 +120,7 @@ impl MigrationEnd {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<T, E> {
-        if self.is_frozen.get() {
+        if self.is_frozen {
             return read(&self.conn);
         }
         self.conn.begin_reading()?;
@@ -143,9 +142,9 @@ impl MigrationEnd {
     }
 
     /// An error that also names the table.
-    pub fn table_fault(&self, table: &CopiedTable, error: SqlError) -> StoreError {
+    pub fn table_fault(&self, table: &CopiedTable, error: &SqlError) -> StoreError {
         let mut text = error.to_string();
-        let mut cause = std::error::Error::source(&error);
+        let mut cause = std::error::Error::source(error);
         while let Some(inner) = cause {
             text = format!("{text}: {inner}");
             cause = inner.source();

@@ -72,7 +72,7 @@ fn refuse_data(
         return Err(StoreError::NotEmpty { file: file(), what });
     }
     for table in tables {
-        let n = table.count(&target.conn).map_err(|e| target.table_fault(table, e))?;
+        let n = table.count(&target.conn).map_err(|e| target.table_fault(table, &e))?;
         if n > table.n_rows_new {
             let what = format!("{n} rows in table {}", table.name);
             return Err(StoreError::NotEmpty { file: file(), what });

@@ -93,7 +93,7 @@ pub(crate) fn run(
     report: Report<'_>,
     check: Check<'_>,
 ) -> Result<MigrationSummary, MigrationError> {
-    let source = ends::open_source(from)?;
+    let mut source = ends::open_source(from)?;
     let tables = tables::copied().map_err(|fault| source.fault(fault))?;
     source.freeze(&tables)?;
     let target = ends::open_target(to)?;
@@ -101,7 +101,7 @@ pub(crate) fn run(
     Ok(transfer.run(check)?)
 }
 
-/// Prepares the tests' view of a place: all rows of the copied tables, as texts.
+/// Returns all rows of the copied tables as texts, for tests.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn table_rows(
     conn: &Connection,
@@ -213,7 +213,7 @@ impl Transfer<'_> {
         let tables = self.tables.iter().rev();
         for table in tables.filter(|table| !marker.done.contains_key(&table.name)) {
             let emptied = self.target.conn.execute(&format!("delete from \"{}\"", table.name), []);
-            emptied.map_err(|e| self.target.table_fault(table, e))?;
+            emptied.map_err(|e| self.target.table_fault(table, &e))?;
         }
         Ok(())
     }
@@ -221,8 +221,8 @@ impl Transfer<'_> {
     /// Copies one table, which is empty in the target.
     fn copy(&mut self, place: usize) -> Result<TableDigest, StoreError> {
         let (source, target, table) = (&self.source, &self.target, &self.tables[place]);
-        let reading = |e| source.table_fault(table, e);
-        let writing = |e| target.table_fault(table, e);
+        let reading = |e: SqlError| source.table_fault(table, &e);
+        let writing = |e: SqlError| target.table_fault(table, &e);
         let rows_total = table.count(&source.conn).map_err(reading)?;
         let phase = MigrationPhase::Copying;
         let mut tell = |rows| {
@@ -317,7 +317,7 @@ fn digest(
             Ok(())
         })
     });
-    read.map_err(|e| end.table_fault(table, e))?;
+    read.map_err(|e| end.table_fault(table, &e))?;
     tell(digest.rows);
     Ok(digest)
 }

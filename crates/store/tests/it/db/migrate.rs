@@ -225,7 +225,7 @@ async fn only_an_empty_place_is_filled() {
     drop(Store::open(&opened, OpenMode::ReadWrite).unwrap());
     quietly(&from, &opened).unwrap();
     assert_eq!(testing::rows(&opened), testing::rows(&from));
-    // What was moved is not overwritten by a second run.
+    // A second run does not overwrite the moved store.
     let error = refused(&from, &opened);
     assert!(matches!(error, StoreError::NotEmpty { .. }), "{error}");
 }
@@ -244,12 +244,12 @@ async fn a_source_that_is_missing_or_in_use_is_refused() {
     let error = quietly(&from, &to).unwrap_err();
     assert!(matches!(error, MigrationError::Lock(_)), "{error}");
     drop(held);
-    // Commands that write beside a daemon fail instead of being forgotten.
-    let beside = Store::open(&from, OpenMode::Shared).unwrap();
+    // Commands that write next to a daemon fail, so that no change is forgotten.
+    let guest = Store::open(&from, OpenMode::Shared).unwrap();
     let mut tried = None;
     migrate(&from, &to, &mut |progress| {
         if progress.phase == MigrationPhase::Verifying && tried.is_none() {
-            tried = Some(beside.set_setting("late", Some("x")));
+            tried = Some(guest.set_setting("late", Some("x")));
         }
     })
     .unwrap();

@@ -1,4 +1,4 @@
-//! Where a store is: in a data folder (SQLite), or in a PostgreSQL database.
+//! The place of a store: in a data folder (SQLite), or in a PostgreSQL database.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
