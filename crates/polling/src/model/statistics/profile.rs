@@ -1,5 +1,6 @@
 //! Daily profiles shared by similar feeds: k-means over normalised 24-dimensional hour vectors, K =
-//! 12 (Sia, Cho and Cho 2007, section 5; source 002; also budgets for `IndHist/AggHist`).
+//! 12 (Sia, Cho and Cho 2007, section 4.3.1; source 002). `indhist-agg` uses them too (dissertation
+//! 003, section 2.5.4).
 //!
 //! A feed's entries per hour are divided by their sum; profiles are the means of the clusters. The
 //! clustering is deterministic: the first centre is the vector nearest to the mean of all, each
