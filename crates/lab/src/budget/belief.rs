@@ -46,7 +46,7 @@ impl Belief<'_> {
         while at < phases.test_start() {
             polled.poll(at);
             if let Some(mut seen) = polled.observation() {
-                if self.setting.true_counts {
+                if self.setting.options.true_counts {
                     seen.new = &feed.visible()[polled.appeared()];
                 }
                 model.learn(&seen);

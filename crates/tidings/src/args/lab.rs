@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use feed::Time;
-use lab::budget::PollAllowance;
+use lab::budget::{BudgetOptions, PollAllowance};
 use lab::measure::quality::{ModeWeights, Weights};
 use polling::budget::{Estimator, Spender};
 
@@ -134,6 +134,8 @@ pub struct LabBudgetArgs {
     /// How the strategies estimate the feeds
     #[arg(long, value_name = "NAME", default_value = "periodic")]
     pub estimator: Estimator,
+    #[command(flatten)]
+    pub as_published: AsPublishedArgs,
     /// The time between two plans
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10m")]
     pub cycle: Duration,
@@ -148,6 +150,30 @@ pub struct LabBudgetArgs {
     /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
+}
+
+/// Where the papers differ from live use.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AsPublishedArgs {
+    /// Let a strategy that allocates polls leave a feed alone for more than 28 days
+    #[arg(long)]
+    pub no_floor: bool,
+    /// Let `two-steps` and `only-tau` keep the polls that they make beyond the budget
+    #[arg(long)]
+    pub no_pay_back: bool,
+    /// Tell estimators the entries that a window no longer shows
+    #[arg(long)]
+    pub true_counts: bool,
+}
+
+impl AsPublishedArgs {
+    pub fn options(self) -> BudgetOptions {
+        BudgetOptions {
+            true_counts: self.true_counts,
+            floor: !self.no_floor,
+            pay_back: !self.no_pay_back,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

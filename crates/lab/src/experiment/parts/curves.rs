@@ -7,7 +7,7 @@ use polling::budget::Spender;
 use polling::model::shape::{ActivityShape, shape_of};
 
 use super::{ExperimentReport, subject};
-use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend};
+use crate::budget::{BudgetOptions, BudgetSetting, PollAllowance, StrategyRun, spend};
 use crate::experiment::definition::{BudgetsPart, LearningPart};
 use crate::report::{Axis, Plot, Series, SeriesStyle, Unit};
 use crate::shapes::DayShape;
@@ -82,7 +82,7 @@ pub(in crate::experiment) fn budgets(
                         allowance: PollAllowance { polls, per: DAY },
                         cycle: given.cycle,
                         estimator: *estimator,
-                        true_counts: given.true_counts,
+                        options: BudgetOptions { true_counts: given.true_counts, ..given.options },
                     },
                 });
             }
@@ -120,7 +120,7 @@ pub(in crate::experiment) fn learning(
                     allowance: PollAllowance { polls, per: DAY },
                     cycle: given.cycle,
                     estimator: given.estimator,
-                    true_counts: false,
+                    options: given.options,
                 },
             });
         }

@@ -62,6 +62,12 @@ impl Planner {
         self.cycle = cycle.max(Duration::from_secs(1));
     }
 
+    /// Sets whether the allocating strategies poll every feed at least once in 28 days. They do so
+    /// by default; the papers do not.
+    pub fn set_floor(&mut self, floor: bool) {
+        self.floor = floor;
+    }
+
     pub fn threshold(&self) -> f64 {
         self.tau.tau()
     }

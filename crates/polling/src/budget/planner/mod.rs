@@ -64,6 +64,8 @@ pub struct Planner {
     pub(in crate::budget) crossings: Crossings,
     pub(in crate::budget) timetable: Option<Timetable>,
     pub(in crate::budget) tide: TideStrategy,
+    /// Whether allocating strategies poll every feed at least once in 28 days.
+    pub(in crate::budget) floor: bool,
 }
 
 impl Planner {
@@ -81,6 +83,7 @@ impl Planner {
             crossings: Crossings::default(),
             timetable: None,
             tide: TideStrategy::default(),
+            floor: true,
         }
     }
 
@@ -180,6 +183,7 @@ impl Planner {
         let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
         // Without a budget plans may be closer together than `cycle`.
         table.set_cycle(self.budget.map(|_| self.cycle));
+        table.set_floor(self.floor);
         if !table.is_fresh(now, limits) {
             table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
         }

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::feed_schedule::FeedSchedule;
+use super::feed_schedule::{DAYS_MAX, FeedSchedule};
 use crate::budget::allocation::{DailyLimits, per_day_at_most, points};
 use crate::budget::{Strategy, Tracked};
 
@@ -35,6 +35,9 @@ const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
 const CHANGES_WAIT: Duration = Duration::from_secs(3600);
 /// The polls per day of a new feed until then.
 const POLLS_MEANWHILE: f64 = 24.0;
+
+/// The longest interval without a floor: ten thousand years.
+const DAYS_UNLIMITED: f64 = 3_652_500.0;
 
 /// The earliest time: a feed that was never polled is due since then.
 const NEVER: Time = Time::from_millis(i64::MIN);
@@ -52,6 +55,8 @@ pub(crate) struct Timetable {
     limits: DailyLimits,
     /// The time between two plans, if known.
     cycle: Option<Duration>,
+    /// The longest interval in days.
+    days_max: f64,
     /// Something changed that the next allocation must consider.
     changed: bool,
     rhythms: Vec<FeedSchedule>,
@@ -71,6 +76,7 @@ impl Timetable {
             made_at: NEVER,
             limits,
             cycle: None,
+            days_max: DAYS_MAX,
             changed: true,
             rhythms: Vec::new(),
             due: BinaryHeap::new(),
@@ -82,6 +88,11 @@ impl Timetable {
 
     pub(crate) fn set_cycle(&mut self, cycle: Option<Duration>) {
         self.cycle = cycle;
+    }
+
+    /// Sets whether every feed with a value is polled at least once in 28 days.
+    pub(crate) fn set_floor(&mut self, floor: bool) {
+        self.days_max = if floor { DAYS_MAX } else { DAYS_UNLIMITED };
     }
 
     pub(crate) fn is_fresh(&self, now: Time, limits: DailyLimits) -> bool {
@@ -148,7 +159,8 @@ impl Timetable {
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.polls() > 0.0)?;
         let cycle = self.cycle.unwrap_or_default();
-        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, cycle))
+        let next = |last| rhythm.next(self.taken[feed], last, cycle, self.days_max);
+        tracked.last.map_or(Some(NEVER), next)
     }
 
     /// Returns when a feed is due, and its polls per day.

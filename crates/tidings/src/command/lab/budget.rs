@@ -22,7 +22,7 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
         allowance: args.budget,
         cycle: args.cycle,
         estimator: args.estimator,
-        true_counts: false,
+        options: args.as_published.options(),
     };
     let waiting = spinner("spending");
     let spent = spend_all(&world, &args.strategies, &setting, super::threads());

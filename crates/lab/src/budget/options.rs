@@ -1,0 +1,23 @@
+//! The choices in which a reproduction of a paper differs from live use.
+
+use serde::Deserialize;
+
+/// Options of a run. The default is the behaviour of the live engine.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetOptions {
+    /// Whether estimators learn how many entries were published, even beyond the window, as in
+    /// figures 10 to 12 of source 000. No live aggregator can know that.
+    pub true_counts: bool,
+    /// Whether allocating strategies poll every feed at least once in 28 days. The papers do not.
+    pub floor: bool,
+    /// Whether `two-steps` and `only-tau` pay polls beyond the budget back in the next cycles.
+    /// Source 001 lets them overspend.
+    pub pay_back: bool,
+}
+
+impl Default for BudgetOptions {
+    fn default() -> BudgetOptions {
+        BudgetOptions { true_counts: false, floor: true, pay_back: true }
+    }
+}
