@@ -30,10 +30,21 @@ impl Belief<'_> {
             Estimator::Oracle => rates(feed, phases.test_start(), phases.end()),
             Estimator::Offline => rates(feed, phases.start, phases.test_start()),
             estimator => match estimator.start() {
-                Some(model) if phases.warm_up => model,
-                Some(model) => self.watched(feed, polled, model),
+                Some(model) if phases.warm_up => self.started(model, feed, phases.run_start()),
+                Some(model) => {
+                    let model = self.started(model, feed, phases.start);
+                    self.watched(feed, polled, model)
+                }
                 None => Model::homogeneous(),
             },
+        }
+    }
+
+    /// Returns the model before the first poll, which is not before `from`.
+    fn started(&self, model: Model, feed: &WorldFeed, from: Time) -> Model {
+        match feed.visible().first() {
+            Some(first) if self.setting.options.from_zero => model.from_zero(from.max(*first)),
+            _ => model,
         }
     }
 

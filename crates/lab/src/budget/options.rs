@@ -9,6 +9,9 @@ pub struct BudgetOptions {
     /// Whether estimators learn how many entries were published, even beyond the window, as in
     /// figures 10 to 12 of source 000. No live aggregator can know that.
     pub true_counts: bool,
+    /// Whether `single-variable` and `periodic` start at zero and use no publication dates, as in
+    /// sections 4 and 6.1 of source 000. Live they start with the rate of the first window.
+    pub from_zero: bool,
     /// Whether allocating strategies poll every feed at least once in 28 days. The papers do not.
     pub floor: bool,
     /// Whether `two-steps` and `only-tau` pay polls beyond the budget back in the next cycles.
@@ -18,6 +21,6 @@ pub struct BudgetOptions {
 
 impl Default for BudgetOptions {
     fn default() -> BudgetOptions {
-        BudgetOptions { true_counts: false, floor: true, pay_back: true }
+        BudgetOptions { true_counts: false, from_zero: false, floor: true, pay_back: true }
     }
 }

@@ -80,6 +80,19 @@ impl Model {
         Model::Sliding(SlidingDays::default(), None)
     }
 
+    /// Starts `single-variable` and `periodic` at zero, watched from `at` on, as source 000 does.
+    /// Otherwise they start with the rate of the first window, which needs publication dates. The
+    /// other models stay as they are.
+    #[must_use]
+    pub fn from_zero(mut self, at: Time) -> Model {
+        match &mut self {
+            Model::SingleVariable(model) => model.update(at, 0.0, Some(0.0)),
+            Model::Periodic(model) => model.update(at, 0.0, Some(0.0)),
+            _ => {}
+        }
+        self
+    }
+
     /// Learns from one poll.
     pub fn learn(&mut self, o: &Observation<'_>) {
         match self {

@@ -112,7 +112,7 @@ impl Policy {
                 }))
             }
             Policy::Lihz { .. } => PolicyState::Lihz(weekdays()),
-            Policy::AdvaRss => PolicyState::AdvaRss(Box::new(advarss::AdvaRssState::new())),
+            Policy::AdvaRss { .. } => PolicyState::AdvaRss(Box::new(advarss::AdvaRssState::new())),
             Policy::AdvaRssHybrid => {
                 PolicyState::AdvaRssHybrid(Box::new(advarss_hybrid::AdvaRssHybridState::new()))
             }

@@ -161,6 +161,9 @@ pub struct AsPublishedArgs {
     /// Let `two-steps` and `only-tau` keep the polls that they make beyond the budget
     #[arg(long)]
     pub no_pay_back: bool,
+    /// Start `single-variable` and `periodic` at zero, without the dates of the first window
+    #[arg(long)]
+    pub from_zero: bool,
     /// Tell estimators the entries that a window no longer shows
     #[arg(long)]
     pub true_counts: bool,
@@ -170,6 +173,7 @@ impl AsPublishedArgs {
     pub fn options(self) -> BudgetOptions {
         BudgetOptions {
             true_counts: self.true_counts,
+            from_zero: self.from_zero,
             floor: !self.no_floor,
             pay_back: !self.no_pay_back,
         }
