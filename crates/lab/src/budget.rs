@@ -91,7 +91,9 @@ impl BudgetSetting {
     fn planner(&self, spender: Spender, cycle: Duration) -> Planner {
         let mut planner = Planner::new(spender.strategy, cycle);
         planner.set_miss(spender.miss);
+        planner.set_profiles(spender.profiles);
         planner.set_floor(self.options.floor);
+        planner.set_learning(self.options.learn);
         if spender.strategy == Strategy::Tide {
             let PollAllowance { polls, per } = self.allowance;
             let polls = u32::try_from(polls).unwrap_or(u32::MAX);
@@ -220,29 +222,50 @@ impl StrategyDriver {
             },
             BudgetAccount::Cycles { per_cycle, saved, pay_back } => {
                 *saved += *per_cycle;
+                let lessons = self.decider.learn(now, *per_cycle);
+                *saved -= lessons.len() as f64;
                 let budget = saved.max(0.0) as usize;
-                let chosen = match &mut self.decider {
+                let mut chosen = match &mut self.decider {
                     _ if budget == 0 => Vec::new(),
                     Decider::Oracle(oracle) => oracle.choose(simulation, now, budget),
                     Decider::Planner(planner) => planner.plan(now, budget),
                 };
                 *saved -= if *pay_back { chosen.len().max(budget) } else { budget } as f64;
+                chosen.extend(lessons);
                 chosen
             }
             BudgetAccount::Periods { allowance, left, ends } => {
                 while now > *ends {
                     (*left, *ends) = (allowance.polls, *ends + allowance.per);
                 }
+                let cycles = allowance.per.as_secs_f64() / simulation.setting.cycle.as_secs_f64();
+                let mut lessons = self.decider.learn(now, allowance.polls as f64 / cycles);
                 let Decider::Planner(planner) = &mut self.decider else { return Vec::new() };
-                let mut chosen = planner.plan(now, allowance.polls);
+                for member in lessons.split_off(lessons.len().min(*left)) {
+                    planner.hold(member, now);
+                }
+                *left -= lessons.len();
+                let refreshing = allowance.polls as f64 * (1.0 - planner.learning_share());
+                let mut chosen = planner.plan(now, refreshing.round() as usize);
                 // The planner allocates from the whole allowance. Polls beyond the rest wait for
                 // the next cycle.
                 for member in chosen.split_off(chosen.len().min(*left)) {
                     planner.hold(member, now);
                 }
                 *left -= chosen.len();
+                chosen.extend(lessons);
                 chosen
             }
+        }
+    }
+}
+
+impl Decider {
+    /// Returns the learning polls of a cycle in which the budget earned `earned` polls.
+    fn learn(&mut self, now: Time, earned: f64) -> Vec<usize> {
+        match self {
+            Decider::Planner(planner) => planner.learn(now, earned),
+            Decider::Oracle(_) => Vec::new(),
         }
     }
 }

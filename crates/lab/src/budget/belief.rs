@@ -3,7 +3,8 @@
 //! Online estimators poll the feed during the training phase, as often as an even share of the
 //! budget allows. With `warm_up` they know nothing at first, because the strategy itself makes the
 //! polls of the training phase. The offline estimator is trained on the history of that phase and
-//! does not change. The oracle knows the rates of the test phase.
+//! does not change; with `warm_up` it learns its profile from the strategy's own polls, which the
+//! budget pays. The oracle knows the rates of the test phase.
 
 use std::time::Duration;
 
@@ -28,7 +29,8 @@ impl Belief<'_> {
         let phases = &self.setting.phases;
         match self.setting.estimator {
             Estimator::Oracle => rates(feed, phases.test_start(), phases.end()),
-            Estimator::Offline => rates(feed, phases.start, phases.test_start()),
+            // In a warm-up the profile must be learned by polls of the run.
+            Estimator::Offline if !phases.warm_up => rates(feed, phases.start, phases.test_start()),
             estimator => match estimator.start() {
                 Some(model) if phases.warm_up => self.started(model, feed, phases.run_start()),
                 Some(model) => {

@@ -1,6 +1,7 @@
 //! The choices in which a reproduction of a paper differs from live use.
 
-use serde::Deserialize;
+use polling::budget::LearnShare;
+use serde::{Deserialize, Deserializer};
 
 /// Options of a run. The default is the behaviour of the live engine.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -17,10 +18,23 @@ pub struct BudgetOptions {
     /// Whether `two-steps` and `only-tau` pay polls beyond the budget back in the next cycles.
     /// Source 001 lets them overspend.
     pub pay_back: bool,
+    /// The share of the polls that is for learning, paid from the same budget.
+    #[serde(deserialize_with = "share")]
+    pub learn: LearnShare,
+}
+
+fn share<'de, D: Deserializer<'de>>(from: D) -> Result<LearnShare, D::Error> {
+    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
 }
 
 impl Default for BudgetOptions {
     fn default() -> BudgetOptions {
-        BudgetOptions { true_counts: false, from_zero: false, floor: true, pay_back: true }
+        BudgetOptions {
+            true_counts: false,
+            from_zero: false,
+            floor: true,
+            pay_back: true,
+            learn: LearnShare::Off,
+        }
     }
 }

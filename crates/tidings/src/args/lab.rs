@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use feed::Time;
 use lab::budget::{BudgetOptions, PollAllowance};
 use lab::measure::quality::{ModeWeights, Weights};
-use polling::budget::{Estimator, Spender};
+use polling::budget::{Estimator, LearnShare, Spender};
 
 use super::{InstanceArgs, duration};
 
@@ -136,6 +136,12 @@ pub struct LabBudgetArgs {
     pub estimator: Estimator,
     #[command(flatten)]
     pub as_published: AsPublishedArgs,
+    /// The share of the polls that is for learning: 10%, or `auto`
+    #[arg(long, value_name = "PERCENT|auto", default_value_t = LearnShare::Off)]
+    pub learn: LearnShare,
+    /// Spend the budget in the training phase too, from a cold start
+    #[arg(long)]
+    pub warm_up: bool,
     /// The time between two plans
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10m")]
     pub cycle: Duration,
@@ -176,6 +182,7 @@ impl AsPublishedArgs {
             from_zero: self.from_zero,
             floor: !self.no_floor,
             pay_back: !self.no_pay_back,
+            learn: LearnShare::Off,
         }
     }
 }

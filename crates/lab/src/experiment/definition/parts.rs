@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Estimator, Spender};
+use polling::budget::{Estimator, LearnShare, Spender};
 use serde::Deserialize;
 
 use super::reading::{
     day, duration, durations, estimators, fortnight, four_weeks, hour, minute, moment, ones,
-    spenders, ten_minutes, twelve, twenty_days, two_ones, week, word,
+    spenders, ten_minutes, twelve, twenty_days, two_ones, week, word, words,
 };
 use crate::budget::BudgetOptions;
 use crate::shapes::DayShape;
@@ -110,6 +110,10 @@ pub struct BudgetsPart {
     /// Where a reproduction differs from live use.
     #[serde(default)]
     pub options: BudgetOptions,
+    /// Learning shares to compare, from a cold start: with them the budget is also spent in the
+    /// training phase. One curve for each share.
+    #[serde(default, deserialize_with = "words")]
+    pub learn: Vec<LearnShare>,
     /// Restricts to feeds whose day has this shape in the training phase.
     pub shape: Option<DayShape>,
     /// Restricts to feeds with more entries per day than this in the training phase.

@@ -78,10 +78,10 @@ impl FeedSchedule {
         self.n_points > 0 && (self.stale || self.points.is_empty()) && !model.is_flat()
     }
 
-    /// Computes the points.
-    pub(crate) fn schedule(&mut self, model: &Model) {
+    /// Computes the points for the rates of the hours of a day.
+    pub(crate) fn schedule(&mut self, day: &[f64; 24]) {
         self.stale = false;
-        let curve = Curve::slots(&model.day(), DAY_SECS);
+        let curve = Curve::slots(day, DAY_SECS);
         let points = near(&curve, usize::from(self.n_points));
         self.points = points.iter().map(|p| (p * 1000.0) as u32).collect();
     }
@@ -141,7 +141,7 @@ mod tests {
         let mut rhythm = FeedSchedule::default();
         for (polls, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {
             rhythm.allot(polls, 1);
-            rhythm.schedule(&morning());
+            rhythm.schedule(&morning().day());
             let next = rhythm.next(nine(5), nine(5), CYCLE, DAYS_MAX).unwrap();
             assert!(next.since(nine(5 + days)).as_secs() < 10, "{polls} {next}");
             assert!(nine(5 + days).since(next).as_secs() < 10, "{polls} {next}");
@@ -157,7 +157,7 @@ mod tests {
         let mut rhythm = FeedSchedule::default();
         rhythm.allot(2.0, 2);
         assert!(rhythm.points.is_empty(), "found when the feed is observed");
-        rhythm.schedule(&morning());
+        rhythm.schedule(&morning().day());
         let found = rhythm.points.clone();
         assert_eq!(found.len(), 2);
         rhythm.allot(2.2, 2);
@@ -165,7 +165,7 @@ mod tests {
         rhythm.allot(3.0, 3);
         assert!(rhythm.points.is_empty());
         rhythm.allot(500.0, 500);
-        rhythm.schedule(&morning());
+        rhythm.schedule(&morning().day());
         let at = Time::from_millis;
         let next = |last| rhythm.next(at(0), at(last), CYCLE, DAYS_MAX);
         assert_eq!(next(0), Some(at(172_800)));

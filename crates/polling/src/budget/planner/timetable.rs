@@ -26,8 +26,9 @@ use std::time::Duration;
 use feed::Time;
 
 use super::feed_schedule::{DAYS_MAX, FeedSchedule};
+use super::shared_profiles::SharedProfiles;
 use crate::budget::allocation::{DailyLimits, per_day_at_most, points};
-use crate::budget::{Strategy, Tracked};
+use crate::budget::{ProfileChoice, Strategy, Tracked};
 
 /// The time between two allocations.
 const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
@@ -68,6 +69,7 @@ pub(crate) struct Timetable {
     taken: Vec<Time>,
     /// The computations of points that are allowed now, and the time of that count.
     searches: (f64, Time),
+    profiles: SharedProfiles,
 }
 
 impl Timetable {
@@ -83,6 +85,7 @@ impl Timetable {
             keyed: Vec::new(),
             taken: Vec::new(),
             searches: (SEARCHES.0, Time::from_millis(i64::MAX)),
+            profiles: SharedProfiles::default(),
         }
     }
 
@@ -93,6 +96,10 @@ impl Timetable {
     /// Sets whether every feed with a value is polled at least once in 28 days.
     pub(crate) fn set_floor(&mut self, floor: bool) {
         self.days_max = if floor { DAYS_MAX } else { DAYS_UNLIMITED };
+    }
+
+    pub(crate) fn set_profiles(&mut self, choice: ProfileChoice) {
+        self.profiles.set_choice(choice);
     }
 
     pub(crate) fn is_fresh(&self, now: Time, limits: DailyLimits) -> bool {
@@ -113,6 +120,7 @@ impl Timetable {
         limits: DailyLimits,
     ) {
         (self.made_at, self.limits, self.changed) = (now, limits, false);
+        self.profiles.fit(feeds);
         let plans = |cycle: Duration| ALLOCATED_FOR.as_secs_f64() / cycle.as_secs_f64();
         let polls =
             per_day_at_most(strategy, feeds, limits, self.cycle.map_or(f64::INFINITY, plans));
@@ -155,6 +163,13 @@ impl Timetable {
         chosen
     }
 
+    /// Takes a feed out of the queue until it is offered again.
+    pub(crate) fn withdraw(&mut self, feed: usize) {
+        if let Some(keyed) = self.keyed.get_mut(feed) {
+            *keyed = keyed.wrapping_add(1);
+        }
+    }
+
     /// A feed that was never polled is due at once, unless it gets no polls.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.polls() > 0.0)?;
@@ -179,7 +194,7 @@ impl Timetable {
         self.keyed[feed] = self.keyed[feed].wrapping_add(1);
         if self.searches.0 >= 1.0 && self.rhythms[feed].lacks_points(&tracked.model) {
             self.searches.0 -= 1.0;
-            self.rhythms[feed].schedule(&tracked.model);
+            self.rhythms[feed].schedule(&self.profiles.day(&tracked.model));
         }
         if let Some(at) = self.due_at(feed, tracked) {
             self.due.push(Reverse((at.max(from), feed as u32, self.keyed[feed])));

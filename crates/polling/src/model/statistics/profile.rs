@@ -28,7 +28,8 @@ const STEPS_MAX: usize = 100;
 /// The smallest share of an hour in a profile: no hour is impossible.
 const HOUR_SHARE_MIN: f64 = 1e-4;
 
-type Hours = [f64; 24];
+/// Shares of a day, or entries, by hour.
+pub type Hours = [f64; 24];
 
 /// The means of the clusters, each with sum one.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +74,11 @@ impl Profiles {
             }
         }
         Some(Profiles { centres })
+    }
+
+    /// Returns the centre that is nearest to the shares of a day's hours, as the paper assigns feeds.
+    pub fn nearest(&self, shares: &Hours) -> &Hours {
+        &self.centres[nearest(&self.centres, shares)]
     }
 
     /// Returns the profile under which a feed's entries per hour are likeliest.
