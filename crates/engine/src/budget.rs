@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use feed::{Observation, Time};
-use polling::budget::{Budget, Spender, Strategy, Tracked};
+use polling::budget::{Budget, LearnShare, Spender, Strategy, Tracked};
 use polling::model::ModelKind;
 use polling::policy::window_share::WindowTarget;
 use polling::relevance::Selectivity;
@@ -18,14 +18,20 @@ const KEY: &str = "budget";
 const OFF: &str = "off";
 
 /// The rule that `tidings budget` sets, written as `1000/1h two-steps periodic`. For `tide` the
-/// price of a miss may follow: `1000/1h tide:365d tide`.
+/// price of a miss may follow: `1000/1h tide:365d tide`. A share for learning polls comes last:
+/// `1000/1h tide tide learn=10%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetRule {
     pub budget: Budget,
     pub spender: Spender,
     /// The model by which the strategy predicts a feed.
     pub model: ModelKind,
+    /// The share of the polls that is for learning.
+    pub learn: LearnShare,
 }
+
+/// Precedes the learning share in the text of a rule.
+const LEARN: &str = "learn=";
 
 impl BudgetRule {
     pub const STRATEGY: Strategy = Strategy::Tide;
@@ -33,7 +39,12 @@ impl BudgetRule {
     pub const MODEL: ModelKind = ModelKind::Periodic;
 
     pub fn new(budget: Budget) -> BudgetRule {
-        BudgetRule { budget, spender: BudgetRule::STRATEGY.into(), model: ModelKind::Tide }
+        BudgetRule {
+            budget,
+            spender: BudgetRule::STRATEGY.into(),
+            model: ModelKind::Tide,
+            learn: LearnShare::Off,
+        }
     }
 
     /// Returns the same budget under another strategy. `tide` has its own model, which other
@@ -151,7 +162,11 @@ pub fn set(store: &Store, rule: Option<&BudgetRule>) -> Result<(), StoreError> {
 
 impl fmt::Display for BudgetRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.budget, self.spender, self.model.word())
+        write!(f, "{} {} {}", self.budget, self.spender, self.model.word())?;
+        match self.learn {
+            LearnShare::Off => Ok(()),
+            learn => write!(f, " {LEARN}{learn}"),
+        }
     }
 }
 
@@ -159,9 +174,13 @@ impl FromStr for BudgetRule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<BudgetRule, String> {
+        let (mut text, mut learn) = (text.trim(), LearnShare::Off);
+        if let Some((rule, share)) = text.rsplit_once(LEARN) {
+            (text, learn) = (rule, share.parse().map_err(as_text)?);
+        }
         let mut words = text.split_whitespace();
         let budget: Budget = words.next().unwrap_or_default().parse().map_err(as_text)?;
-        let mut rule = BudgetRule::new(budget);
+        let mut rule = BudgetRule { learn, ..BudgetRule::new(budget) };
         if let Some(word) = words.next() {
             rule = rule.under(word.parse::<Spender>().map_err(as_text)?);
         }
@@ -185,8 +204,9 @@ mod tests {
 
     #[test]
     fn a_rule_is_written_and_read_back() {
-        let priced = "60/1h tide:365d tide";
-        for text in ["1000/1h two-steps periodic", "5/10m,2MB min-delay histogram", priced] {
+        let (priced, learning) = ("60/1h tide:365d tide", "60/1h tide tide learn=10%");
+        let texts = ["1000/1h two-steps periodic", "5/10m,2MB min-delay histogram", priced];
+        for text in texts.into_iter().chain([learning, "9/1h uniform offline learn=auto"]) {
             assert_eq!(text.parse::<BudgetRule>().map(|r| r.to_string()), Ok(text.to_owned()));
         }
         let short = "60/1h".parse::<BudgetRule>().map(|r| r.to_string());
@@ -196,6 +216,9 @@ mod tests {
         let back = tide.map(|r| r.under(Strategy::MinDelay).to_string());
         assert_eq!(back, Ok("60/1h min-delay periodic".to_owned()));
         assert!("60/1h two-step".parse::<BudgetRule>().is_err_and(|e| e.contains("two-steps")));
+        assert!(
+            "60/1h tide tide learn=70%".parse::<BudgetRule>().is_err_and(|e| e.contains("50%"))
+        );
         assert!("60/1h two-steps periodic now".parse::<BudgetRule>().is_err());
     }
 }

@@ -42,6 +42,8 @@ impl Spending {
     pub fn new(rule: BudgetRule, progress: &[u8], now: Time) -> Spending {
         let mut planner = Planner::new(rule.spender.strategy, CYCLE);
         planner.set_miss(rule.spender.miss);
+        planner.set_profiles(rule.spender.profiles);
+        planner.set_learning(rule.learn);
         planner.set_budget(Some(rule.budget));
         planner.resume(progress);
         Spending {

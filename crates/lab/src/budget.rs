@@ -6,7 +6,7 @@
 //!
 //! Strategies that choose in every cycle get an equal part of the budget in each; a fraction of a
 //! poll carries over. `two-steps` and `only-tau` may exceed it, as published; they pay the excess
-//! back in the next cycle. Strategies that allocate polls ahead spend the budget of a whole period
+//! back in the next cycle unless [`BudgetOptions::pay_back`] is off. Strategies that allocate polls ahead spend the budget of a whole period
 //! at any time within it, and not more. `tide` keeps its own account, as it does live: periods of
 //! UTC, and at most three times the even share in a cycle.
 //!
@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use feed::Time;
-//! use lab::budget::{PollAllowance, BudgetSetting, spend};
+//! use lab::budget::{BudgetOptions, BudgetSetting, PollAllowance, spend};
 //! use lab::{Phases, World, WorldFeed};
 //! use polling::budget::{Estimator, Spender, Strategy};
 //! use std::time::Duration;
@@ -26,7 +26,8 @@
 //! let phases = Phases::over(&world, Some(start), 48 * hour, 24 * hour, false).unwrap();
 //! let allowance = PollAllowance { polls: 2, per: hour };
 //! let setting = BudgetSetting {
-//!     phases, allowance, cycle: hour / 6, estimator: Estimator::Periodic, true_counts: false,
+//!     phases, allowance, cycle: hour / 6, estimator: Estimator::Periodic,
+//!     options: BudgetOptions::default(),
 //! };
 //! let spent = spend(&world, Strategy::Uniform.into(), &setting);
 //! assert_eq!((spent.polls, spent.found, spent.missed), (48, 24, 0));
@@ -37,6 +38,7 @@
 mod as_live;
 mod belief;
 mod ledger;
+mod options;
 mod oracle;
 
 use std::time::Duration;
@@ -49,6 +51,7 @@ pub use as_live::{LiveBudget, polls_as_live};
 use belief::Belief;
 use ledger::Ledger;
 pub use ledger::StrategyRun;
+pub use options::BudgetOptions;
 use oracle::Oracle;
 
 /// A number of polls per period.
@@ -80,9 +83,7 @@ pub struct BudgetSetting {
     /// The time between two plans.
     pub cycle: Duration,
     pub estimator: Estimator,
-    /// Whether estimators learn how many entries were published, even beyond the window, as in
-    /// figures 10 to 12 of the paper. No live aggregator can know that.
-    pub true_counts: bool,
+    pub options: BudgetOptions,
 }
 
 impl BudgetSetting {
@@ -90,6 +91,9 @@ impl BudgetSetting {
     fn planner(&self, spender: Spender, cycle: Duration) -> Planner {
         let mut planner = Planner::new(spender.strategy, cycle);
         planner.set_miss(spender.miss);
+        planner.set_profiles(spender.profiles);
+        planner.set_floor(self.options.floor);
+        planner.set_learning(self.options.learn);
         if spender.strategy == Strategy::Tide {
             let PollAllowance { polls, per } = self.allowance;
             let polls = u32::try_from(polls).unwrap_or(u32::MAX);
@@ -181,7 +185,7 @@ enum Decider {
 /// The remaining budget.
 enum BudgetAccount {
     /// An equal part per cycle. The saved rest is less than one poll, or a debt.
-    Cycles { per_cycle: f64, saved: f64 },
+    Cycles { per_cycle: f64, saved: f64, pay_back: bool },
     /// The whole budget of a period at once.
     Periods { allowance: PollAllowance, left: usize, ends: Time },
     /// The planner keeps its own account.
@@ -196,7 +200,8 @@ impl StrategyDriver {
             (setting.cycle, BudgetAccount::Live)
         } else if oracle.is_some() {
             let per_cycle = setting.allowance.per_cycle(setting.cycle);
-            (setting.cycle, BudgetAccount::Cycles { per_cycle, saved: 0.0 })
+            let pay_back = setting.options.pay_back;
+            (setting.cycle, BudgetAccount::Cycles { per_cycle, saved: 0.0, pay_back })
         } else {
             let (left, ends) = (allowance.polls, setting.phases.run_start() + allowance.per);
             (allowance.per, BudgetAccount::Periods { allowance, left, ends })
@@ -215,31 +220,52 @@ impl StrategyDriver {
                 Decider::Planner(planner) => planner.spend(now),
                 Decider::Oracle(_) => Vec::new(),
             },
-            BudgetAccount::Cycles { per_cycle, saved } => {
+            BudgetAccount::Cycles { per_cycle, saved, pay_back } => {
                 *saved += *per_cycle;
+                let lessons = self.decider.learn(now, *per_cycle);
+                *saved -= lessons.len() as f64;
                 let budget = saved.max(0.0) as usize;
-                let chosen = match &mut self.decider {
+                let mut chosen = match &mut self.decider {
                     _ if budget == 0 => Vec::new(),
                     Decider::Oracle(oracle) => oracle.choose(simulation, now, budget),
                     Decider::Planner(planner) => planner.plan(now, budget),
                 };
-                *saved -= chosen.len().max(budget) as f64;
+                *saved -= if *pay_back { chosen.len().max(budget) } else { budget } as f64;
+                chosen.extend(lessons);
                 chosen
             }
             BudgetAccount::Periods { allowance, left, ends } => {
                 while now > *ends {
                     (*left, *ends) = (allowance.polls, *ends + allowance.per);
                 }
+                let cycles = allowance.per.as_secs_f64() / simulation.setting.cycle.as_secs_f64();
+                let mut lessons = self.decider.learn(now, allowance.polls as f64 / cycles);
                 let Decider::Planner(planner) = &mut self.decider else { return Vec::new() };
-                let mut chosen = planner.plan(now, allowance.polls);
+                for member in lessons.split_off(lessons.len().min(*left)) {
+                    planner.hold(member, now);
+                }
+                *left -= lessons.len();
+                let refreshing = allowance.polls as f64 * (1.0 - planner.learning_share());
+                let mut chosen = planner.plan(now, refreshing.round() as usize);
                 // The planner allocates from the whole allowance. Polls beyond the rest wait for
                 // the next cycle.
                 for member in chosen.split_off(chosen.len().min(*left)) {
                     planner.hold(member, now);
                 }
                 *left -= chosen.len();
+                chosen.extend(lessons);
                 chosen
             }
+        }
+    }
+}
+
+impl Decider {
+    /// Returns the learning polls of a cycle in which the budget earned `earned` polls.
+    fn learn(&mut self, now: Time, earned: f64) -> Vec<usize> {
+        match self {
+            Decider::Planner(planner) => planner.learn(now, earned),
+            Decider::Oracle(_) => Vec::new(),
         }
     }
 }
@@ -279,7 +305,7 @@ impl<'w> BudgetSimulation<'w> {
         member.last = now;
         let Decider::Planner(planner) = &mut driver.decider else { return };
         let Some(mut seen) = member.polled.observation() else { return };
-        if self.setting.true_counts {
+        if self.setting.options.true_counts {
             let visible = self.world.feeds[member.feed].visible();
             seen.new = &visible[member.polled.appeared()];
         }

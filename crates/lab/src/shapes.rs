@@ -3,12 +3,14 @@
 //! follows a feed that changes its behaviour.
 //!
 //! Feeds publish at random along a day of *peaks*, a *uniform* day or *waves*. Polls come at random
-//! around an average (an hour means ten minutes to two hours), in cycles of ten minutes.
-//! Publications are divided by the total of a day. The models are those of `polling`.
+//! around an average (an hour means ten minutes to two hours), in cycles of ten minutes. The models
+//! are those of `polling`. They start at zero and use no publication dates, as in the paper.
+//!
+//! The paper can be read in two ways ([`ShapeReading`]), and an experiment records both.
 
 use std::time::Duration;
 
-use feed::{Observation, Time};
+use feed::Time;
 use polling::model::Model;
 use polling::model::smoothing::Smoothing;
 
@@ -16,6 +18,7 @@ use crate::{Chance, parallel};
 
 pub const CYCLE: Duration = Duration::from_secs(600);
 const DAY: Duration = Duration::from_secs(86_400);
+const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: f64 = 3_600_000.0;
 /// Ten feeds of each shape, as in the paper.
 pub const FEEDS: u64 = 10;
@@ -34,6 +37,21 @@ pub enum DayShape {
     Peaks,
     Uniform,
     Waves,
+}
+
+/// A reading of the paper's experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeReading {
+    /// The estimators learn entries, and errors are divided by the mean total of a day. The real
+    /// day is the shape that publishes. Three hours of the day have peaks.
+    Counted,
+    /// As printed: an entry counts 1/N, with the N of its own day. The real day is the mean of the
+    /// last seven days. Peaks come every four hours, as the paper's argument needs.
+    Normalised,
+}
+
+impl ShapeReading {
+    pub const ALL: [ShapeReading; 2] = [ShapeReading::Counted, ShapeReading::Normalised];
 }
 
 /// An online estimator.
@@ -55,11 +73,15 @@ impl DayShape {
     }
 
     /// Returns the share of a day's entries in each hour.
-    pub fn hours(self) -> [f64; 24] {
+    pub fn hours(self, reading: ShapeReading) -> [f64; 24] {
+        let is_peak = |hour: usize| match reading {
+            ShapeReading::Counted => [7, 12, 19].contains(&hour),
+            ShapeReading::Normalised => hour % 4 == 3,
+        };
         let weight = |hour: usize| match self {
             DayShape::Uniform => 1.0,
-            // Batches of a program: three hours have nearly all entries.
-            DayShape::Peaks => [0.02, 1.0][usize::from([7, 12, 19].contains(&hour))],
+            // Batches of a program: a few hours have nearly all entries.
+            DayShape::Peaks => [0.02, 1.0][usize::from(is_peak(hour))],
             // People: quiet at night, most active in the early afternoon, in steps of four hours.
             DayShape::Waves => [0.1, 0.3, 1.0, 1.8, 1.6, 0.7][hour / 4],
         };
@@ -69,8 +91,14 @@ impl DayShape {
     }
 
     /// Returns the publication times of some days from `start` on.
-    fn publish(self, start: Time, days: u32, chance: &mut Chance) -> Vec<Time> {
-        let hours = self.hours();
+    fn publish(
+        self,
+        reading: ShapeReading,
+        start: Time,
+        days: u32,
+        chance: &mut Chance,
+    ) -> Vec<Time> {
+        let hours = self.hours(reading);
         let mut times = Vec::new();
         for hour in 0..days * 24 {
             let begin = start.shifted(i64::from(hour) * 3_600_000);
@@ -85,6 +113,47 @@ impl DayShape {
     }
 }
 
+/// The entries of one feed, with what each counts.
+struct Published {
+    times: Vec<Time>,
+    /// The sum of what the entries before each one count; one more than there are entries.
+    sums: Vec<f64>,
+}
+
+impl Published {
+    fn new(times: Vec<Time>, reading: ShapeReading) -> Published {
+        let day = |t: &Time| t.millis().div_euclid(DAY_MS);
+        let mut sums = vec![0.0];
+        for of_day in times.chunk_by(|a, b| day(a) == day(b)) {
+            let each = match reading {
+                ShapeReading::Counted => 1.0,
+                ShapeReading::Normalised => 1.0 / of_day.len() as f64,
+            };
+            for _ in of_day {
+                sums.push(sums[sums.len() - 1] + each);
+            }
+        }
+        Published { times, sums }
+    }
+
+    /// Returns what the entries in a range of numbers count.
+    fn amount(&self, from: usize, to: usize) -> f64 {
+        self.sums[to] - self.sums[from]
+    }
+
+    /// Returns the mean of the seven days before `end`: what the entries of each hour count.
+    fn last_week(&self, end: Time) -> [f64; 24] {
+        let mut hours = [0.0; 24];
+        let from = self.times.partition_point(|t| *t < end.shifted(-7 * DAY_MS));
+        let to = self.times.partition_point(|t| *t < end);
+        for (entry, time) in self.times.iter().enumerate().take(to).skip(from) {
+            let hour = time.millis().div_euclid(DAY_MS / 24).rem_euclid(24) as usize;
+            hours[hour] += self.amount(entry, entry + 1) / 7.0;
+        }
+        hours
+    }
+}
+
 impl OnlineEstimator {
     pub const ALL: [OnlineEstimator; 2] =
         [OnlineEstimator::SingleVariable, OnlineEstimator::Periodic];
@@ -96,17 +165,20 @@ impl OnlineEstimator {
         }
     }
 
-    fn start(self, smoothing: f64) -> Model {
+    /// Returns a model that starts at zero, watched from `at` on.
+    fn start(self, smoothing: f64, at: Time) -> Model {
+        let smoothing = Smoothing::Fixed(smoothing);
         match self {
-            OnlineEstimator::SingleVariable => Model::single_variable(Smoothing::Fixed(smoothing)),
-            OnlineEstimator::Periodic => Model::daily(Smoothing::Fixed(smoothing)),
+            OnlineEstimator::SingleVariable => Model::single_variable(smoothing),
+            OnlineEstimator::Periodic => Model::daily(smoothing),
         }
+        .from_zero(at)
     }
 }
 
 /// A reader that polls one feed at random moments around an average.
 struct SimulatedReader<'a> {
-    times: &'a [Time],
+    published: &'a Published,
     model: Model,
     last: Time,
     n_seen: usize,
@@ -120,19 +192,18 @@ struct SimulatedReader<'a> {
 impl SimulatedReader<'_> {
     /// Simulates one cycle. Returns the error of the model in entries, then polls if it is due.
     fn cycle(&mut self, now: Time) -> f64 {
-        let n = self.n_seen + self.times[self.n_seen..].partition_point(|t| *t <= now);
-        let error = (n - self.n_seen) as f64 - self.model.expect(self.last, now);
+        let Published { times, .. } = self.published;
+        let n = self.n_seen + times[self.n_seen..].partition_point(|t| *t <= now);
+        let error = self.published.amount(self.n_seen, n) - self.model.expect(self.last, now);
         if now >= self.next {
             let from =
                 if self.honest { self.n_seen.max(n.saturating_sub(WINDOW)) } else { self.n_seen };
-            self.model.learn(
-                &Observation::seen(
-                    now,
-                    &self.times[n.saturating_sub(WINDOW)..n],
-                    &self.times[from..n],
-                )
-                .with_overlap(0),
-            );
+            let found = self.published.amount(from, n);
+            match &mut self.model {
+                Model::SingleVariable(model) => model.update(now, found, None),
+                Model::Periodic(model) => model.update(now, found, None),
+                _ => {}
+            }
             (self.last, self.n_seen) = (now, n);
             self.next = now + self.pause();
         }
@@ -162,7 +233,12 @@ pub struct Robustness {
 const WEEKS: u32 = 4;
 
 /// Measures every shape and estimator at every average, with the best smoothing.
-pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robustness> {
+pub fn robustness(
+    reading: ShapeReading,
+    averages: &[Duration],
+    seed: u64,
+    threads: usize,
+) -> Vec<Robustness> {
     let mut cases = Vec::new();
     for shape in DayShape::ALL {
         for online in OnlineEstimator::ALL {
@@ -172,7 +248,7 @@ pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robus
     parallel::map_each(cases.len(), threads, |i, _| {
         let (shape, online, average) = cases[i];
         let best = |honest: bool| {
-            let setting = |smoothing| ReaderSetting { online, smoothing, average, honest };
+            let setting = |smoothing| ReaderSetting { reading, online, smoothing, average, honest };
             let errors = SMOOTHINGS.map(|smoothing| error(shape, setting(smoothing), seed));
             errors.into_iter().fold(f64::INFINITY, f64::min)
         };
@@ -183,11 +259,14 @@ pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robus
 /// Returns the error of ten readers on one shape.
 fn error(shape: DayShape, setting: ReaderSetting, seed: u64) -> f64 {
     let start = Time::from_secs(0);
-    let feeds: Vec<Vec<Time>> = (0..FEEDS)
-        .map(|feed| shape.publish(start, 2 * WEEKS * 7, &mut Chance::new(seed, feed)))
-        .collect();
+    let publish = |feed| {
+        let chance = &mut Chance::new(seed, feed);
+        let times = shape.publish(setting.reading, start, 2 * WEEKS * 7, chance);
+        Published::new(times, setting.reading)
+    };
+    let feeds: Vec<Published> = (0..FEEDS).map(publish).collect();
     let mut readers: Vec<SimulatedReader<'_>> =
-        (0..FEEDS).zip(&feeds).map(|(feed, times)| setting.reader(times, seed ^ feed)).collect();
+        (0..FEEDS).zip(&feeds).map(|(feed, each)| setting.reader(each, seed ^ feed)).collect();
     let n_cycles = 2 * WEEKS * 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
     let mut sum = 0.0;
     for cycle in 1..=n_cycles {
@@ -197,12 +276,17 @@ fn error(shape: DayShape, setting: ReaderSetting, seed: u64) -> f64 {
             sum += (squares / readers.len() as f64).sqrt();
         }
     }
-    sum / f64::from(n_cycles / 2) / PER_DAY
+    let day_total = match setting.reading {
+        ShapeReading::Counted => PER_DAY,
+        ShapeReading::Normalised => 1.0,
+    };
+    sum / f64::from(n_cycles / 2) / day_total
 }
 
 /// The estimator of a reader, and how often it polls.
 #[derive(Clone, Copy)]
 struct ReaderSetting {
+    reading: ShapeReading,
     online: OnlineEstimator,
     smoothing: f64,
     average: Duration,
@@ -210,20 +294,28 @@ struct ReaderSetting {
 }
 
 impl ReaderSetting {
-    fn reader(self, times: &[Time], seed: u64) -> SimulatedReader<'_> {
+    fn reader(self, published: &Published, seed: u64) -> SimulatedReader<'_> {
         let (last, next) = (Time::from_secs(0), Time::from_secs(0) + CYCLE);
         let chance = Chance::new(seed, 1 << 32);
-        let model = self.online.start(self.smoothing);
+        let model = self.online.start(self.smoothing, last);
         let ReaderSetting { average, honest, .. } = self;
-        SimulatedReader { times, model, last, n_seen: 0, next, average, chance, honest }
+        SimulatedReader { published, model, last, n_seen: 0, next, average, chance, honest }
     }
 }
 
 /// Returns, for each week, the distance of the estimated day from the real one: the mean Euclidean
 /// distance of the 24 shares. The feeds have sixteen weeks each of uniform, peaks and waves.
-pub fn adaptation(average: Duration, smoothing: f64, seed: u64, threads: usize) -> Vec<f64> {
+pub fn adaptation(
+    reading: ShapeReading,
+    average: Duration,
+    smoothing: f64,
+    seed: u64,
+    threads: usize,
+) -> Vec<f64> {
+    let online = OnlineEstimator::Periodic;
+    let setting = ReaderSetting { reading, online, smoothing, average, honest: false };
     let feeds = parallel::map_each(FEEDS as usize, threads, |feed, _| {
-        one_adaptation(average, smoothing, seed, feed as u64)
+        one_adaptation(setting, seed, feed as u64)
     });
     let n_weeks = feeds.first().map_or(0, Vec::len);
     (0..n_weeks).map(|w| feeds.iter().map(|f| f[w]).sum::<f64>() / FEEDS as f64).collect()
@@ -232,27 +324,32 @@ pub fn adaptation(average: Duration, smoothing: f64, seed: u64, threads: usize) 
 /// The weeks of each behaviour.
 pub const WEEKS_EACH: u32 = 16;
 
-fn one_adaptation(average: Duration, smoothing: f64, seed: u64, feed: u64) -> Vec<f64> {
+fn one_adaptation(setting: ReaderSetting, seed: u64, feed: u64) -> Vec<f64> {
     let shapes = [DayShape::Uniform, DayShape::Peaks, DayShape::Waves];
     let (start, mut chance) = (Time::from_secs(0), Chance::new(seed, feed));
     let mut times = Vec::new();
     for (i, shape) in (0_u32..).zip(shapes) {
         let from = start + DAY * (i * WEEKS_EACH * 7);
-        times.extend(shape.publish(from, WEEKS_EACH * 7, &mut chance));
+        times.extend(shape.publish(setting.reading, from, WEEKS_EACH * 7, &mut chance));
     }
-    let online = OnlineEstimator::Periodic;
-    let setting = ReaderSetting { online, smoothing, average, honest: false };
-    let mut reader = setting.reader(&times, seed ^ feed);
+    let published = Published::new(times, setting.reading);
+    let mut reader = setting.reader(&published, seed ^ feed);
     let per_week = 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
     let mut distances = Vec::new();
     for week in 0..3 * WEEKS_EACH {
         for cycle in 1..=per_week {
             reader.cycle(start + CYCLE * (week * per_week + cycle));
         }
-        let real = shapes[(week / WEEKS_EACH) as usize].hours();
-        let believed = reader.model.day();
+        // The rates are per second.
+        let believed = reader.model.day().map(|rate| rate * 3600.0);
         let total: f64 = believed.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        let squares = real.iter().zip(believed).map(|(r, b)| (r - b / total).powi(2));
+        let (real, unit) = match setting.reading {
+            ShapeReading::Counted => {
+                (shapes[(week / WEEKS_EACH) as usize].hours(setting.reading), total)
+            }
+            ShapeReading::Normalised => (published.last_week(start + DAY * (7 * (week + 1))), 1.0),
+        };
+        let squares = real.iter().zip(believed).map(|(r, b)| (r - b / unit).powi(2));
         distances.push(squares.sum::<f64>().sqrt());
     }
     distances

@@ -8,7 +8,7 @@
 use polling::PolicySpec;
 use polling::budget::{Estimator, Spender, Strategy};
 
-use crate::budget::{BudgetSetting, PollAllowance, spend_all};
+use crate::budget::{BudgetOptions, BudgetSetting, PollAllowance, spend_all};
 use crate::run::calibration::{Goal, PolicyTemplate, calibrate};
 use crate::{Phases, PolicyRun, RunProgress, Setting, World, run};
 
@@ -109,7 +109,13 @@ fn under(
     threads: usize,
 ) -> Vec<Alternative> {
     let (phases, estimator) = (*phases, Estimator::Periodic);
-    let setting = BudgetSetting { phases, allowance, cycle: CYCLE, estimator, true_counts: false };
+    let setting = BudgetSetting {
+        phases,
+        allowance,
+        cycle: CYCLE,
+        estimator,
+        options: BudgetOptions::default(),
+    };
     let spent = spend_all(world, &STRATEGIES.map(Spender::from), &setting, threads);
     let each = spent.into_iter().map(|spent| Alternative {
         name: spent.spender.to_string(),

@@ -37,6 +37,9 @@ pub struct WorldFeed {
     /// The weight of its entries compared with those of other feeds.
     pub weight: f64,
     pub ttl: Option<Duration>,
+    /// Whether a document dates all its entries with the time of the request. Only statistics use
+    /// it: policies see the times of the trace.
+    pub dated_on_request: bool,
     /// The time at which each entry appeared, oldest first.
     visible: Vec<Time>,
     /// The time that each entry claims, if any differ; [`UNDATED`] for an entry without a date.
@@ -183,6 +186,10 @@ impl WorldBuilder {
 
     pub fn ttl(&mut self, feed: usize, ttl: Duration) {
         self.drafts[feed].feed.ttl = Some(ttl);
+    }
+
+    pub fn dated_on_request(&mut self, feed: usize) {
+        self.drafts[feed].feed.dated_on_request = true;
     }
 
     pub fn weight(&mut self, feed: usize, weight: f64) {

@@ -116,6 +116,13 @@ fn plan_case(figures: &CodeFields<'_>) -> Option<PlanCase> {
         let polls_per_day = polls.strip_suffix("/d")?.parse().ok()?;
         return Some(PlanCase::Allotted { polls_per_day, at });
     }
+    if figures.has("learning") {
+        let (per_day, uncertainty) = (figures.get("per-day")?, figures.get("uncertainty")?);
+        return Some(PlanCase::Learning { per_day, uncertainty });
+    }
+    if let Some(expected) = figures.get("expected") {
+        return Some(PlanCase::Expected { expected });
+    }
     if figures.has("turn") {
         return Some(PlanCase::Turn { ahead: figures.get("ahead")?, of: figures.get("of")? });
     }
@@ -155,6 +162,8 @@ mod tests {
             "only-sat filling div=1.00 w=20",
             "min-delay looks=2.500/d",
             "tide never-polled",
+            "tide learning per-day=2.50 uncertainty=0.60",
+            "top-k-expected expected=3.20",
         ] {
             let words = explain(code).unwrap_or_default();
             assert!(words.ends_with(['.', ')']) && !words.contains('='), "{code}: {words}");

@@ -28,6 +28,7 @@ pub struct LiveBudget {
 pub fn polls_as_live(world: &World, rule: &LiveBudget, start: Time, end: Time) -> Vec<Vec<Time>> {
     let mut planner = Planner::new(rule.spender.strategy, rule.cycle);
     planner.set_miss(rule.spender.miss);
+    planner.set_profiles(rule.spender.profiles);
     planner.set_budget(Some(rule.budget));
     let mut polled_feeds: Vec<PolledFeed<'_>> =
         world.feeds.iter().map(|f| PolledFeed::new(world, f)).collect();

@@ -3,7 +3,8 @@
 //! Online estimators poll the feed during the training phase, as often as an even share of the
 //! budget allows. With `warm_up` they know nothing at first, because the strategy itself makes the
 //! polls of the training phase. The offline estimator is trained on the history of that phase and
-//! does not change. The oracle knows the rates of the test phase.
+//! does not change; with `warm_up` it learns its profile from the strategy's own polls, which the
+//! budget pays. The oracle knows the rates of the test phase.
 
 use std::time::Duration;
 
@@ -28,12 +29,24 @@ impl Belief<'_> {
         let phases = &self.setting.phases;
         match self.setting.estimator {
             Estimator::Oracle => rates(feed, phases.test_start(), phases.end()),
-            Estimator::Offline => rates(feed, phases.start, phases.test_start()),
+            // In a warm-up the profile must be learned by polls of the run.
+            Estimator::Offline if !phases.warm_up => rates(feed, phases.start, phases.test_start()),
             estimator => match estimator.start() {
-                Some(model) if phases.warm_up => model,
-                Some(model) => self.watched(feed, polled, model),
+                Some(model) if phases.warm_up => self.started(model, feed, phases.run_start()),
+                Some(model) => {
+                    let model = self.started(model, feed, phases.start);
+                    self.watched(feed, polled, model)
+                }
                 None => Model::homogeneous(),
             },
+        }
+    }
+
+    /// Returns the model before the first poll, which is not before `from`.
+    fn started(&self, model: Model, feed: &WorldFeed, from: Time) -> Model {
+        match feed.visible().first() {
+            Some(first) if self.setting.options.from_zero => model.from_zero(from.max(*first)),
+            _ => model,
         }
     }
 
@@ -46,7 +59,7 @@ impl Belief<'_> {
         while at < phases.test_start() {
             polled.poll(at);
             if let Some(mut seen) = polled.observation() {
-                if self.setting.true_counts {
+                if self.setting.options.true_counts {
                     seen.new = &feed.visible()[polled.appeared()];
                 }
                 model.learn(&seen);

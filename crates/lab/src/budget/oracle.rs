@@ -2,6 +2,7 @@
 //! estimating them. The strategies are functions of `polling`.
 
 use feed::Time;
+use polling::budget::top_k_expected::{Expected, top_k_expected};
 use polling::budget::top_k_utility::top_k_utility;
 use polling::budget::two_steps::{Threshold, only_sat, only_tau, two_steps};
 use polling::budget::uniform::RoundRobin;
@@ -28,6 +29,7 @@ impl Oracle {
                 | Strategy::OnlySat
                 | Strategy::OnlyTau
                 | Strategy::TopKUtility
+                | Strategy::TopKExpected
                 | Strategy::TwoSteps
         );
         let (tau, turn) = (Threshold::new(TAU_START), RoundRobin::default());
@@ -49,6 +51,14 @@ impl Oracle {
             Strategy::OnlySat => only_sat(&standings, budget),
             Strategy::OnlyTau => only_tau(&standings, budget, &mut self.tau),
             Strategy::TopKUtility => top_k_utility(&standings, budget),
+            Strategy::TopKExpected => {
+                let expected = |member: &Member<'_>| Expected {
+                    entries: simulation.n_unseen(member, now) as f64,
+                    readers: simulation.world.feeds[member.feed].weight,
+                };
+                let expected: Vec<Expected> = simulation.members.iter().map(expected).collect();
+                top_k_expected(&expected, budget)
+            }
             _ => two_steps(&standings, budget, &mut self.tau),
         }
     }

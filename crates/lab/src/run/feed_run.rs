@@ -46,12 +46,18 @@ impl PolicySimulation<'_> {
             return self.policy.start();
         }
         let phases = &self.setting.phases;
-        let mut learned = self.policy.train(&Training {
+        let training = Training {
             history: feed.visible(),
             start: phases.start,
             end: phases.test_start(),
             zone_secs: self.setting.zone_secs,
-        });
+        };
+        // In the warm-up the training polls of `lihz` are polls of the run.
+        let mut learned = if phases.warm_up {
+            self.policy.train_by_polling(&training)
+        } else {
+            self.policy.train(&training)
+        };
         if let (Some(profiles), Some(hours)) = (self.profiles, learned.hours()) {
             learned.adopt(profiles.of(&hours));
         }

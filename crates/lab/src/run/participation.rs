@@ -22,9 +22,13 @@ pub struct Participation {
 
 impl Participation {
     pub fn of(world: &World, phases: &Phases) -> Participation {
-        let mut counted = Participation { in_world: world.feeds.len(), ..Participation::default() };
+        let mut counted = Participation::default();
         for feed in &world.feeds {
             let times = feed.visible();
+            if times.is_empty() {
+                continue;
+            }
+            counted.in_world += 1;
             if phases.first_poll(times).is_none() {
                 counted.after_the_end += 1;
                 continue;

@@ -1,14 +1,15 @@
 //! Statistics of a trace: gaps, rates, update patterns, shapes of the day, periodicity.
 //!
 //! The crate `polling` classifies patterns (dissertation 003, section 3.7.5) and shapes (Horincar,
-//! Amann and Artières 2012); this module counts them. It does not simulate.
+//! Amann and Artières 2012); this module counts them. The pattern of a feed follows from the window
+//! that it shows at the end of the trace, and from all its entries.
 
 use feed::Time;
-use polling::model::pattern::{UpdatePattern, pattern_of};
+use polling::model::pattern::{UpdatePattern, pattern_of_window};
 use polling::model::shape::{ActivityShape, periodicity, shape_of};
 
-use crate::World;
 use crate::measure::mean;
+use crate::{PolledFeed, World, WorldFeed};
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
@@ -88,7 +89,7 @@ pub fn stats(world: &World) -> Option<Stats> {
         let times = feed.visible();
         gaps.extend(times.windows(2).map(|w| w[1].millis_since(w[0]) as f64 / 1000.0));
         counts.push(times.len() as f64);
-        let pattern = pattern_of(times, last);
+        let pattern = pattern(world, feed, last);
         patterns.iter_mut().filter(|(p, _)| *p == pattern).for_each(|(_, n)| *n += 1);
         for time in times {
             hours[hour_of(*time)] += 1.0;
@@ -114,6 +115,20 @@ pub fn stats(world: &World) -> Option<Stats> {
         hours: hours.map(|n| n / entries),
         weekdays: weekdays.map(|n| n / entries),
     })
+}
+
+/// Returns the pattern of a feed, as a poll at `at` shows it. An entry without a date has that of
+/// its appearance.
+fn pattern(world: &World, feed: &WorldFeed, at: Time) -> UpdatePattern {
+    let mut polled = PolledFeed::new(world, feed);
+    polled.poll(at);
+    let claim = |entry: usize| feed.claim(entry).unwrap_or(feed.visible()[entry]);
+    let mut window: Vec<Time> = polled.shown().map(claim).collect();
+    if feed.dated_on_request {
+        window.fill(at);
+    }
+    window.sort_unstable();
+    pattern_of_window(&window, feed.visible(), at)
 }
 
 /// Returns the entries per day from the first to the last. Uses at least one day, so that a single

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use feed::Time;
 
-use crate::Chance;
+use crate::{Chance, WorldFeed};
 pub use claims::ClaimErrors;
 use publishing::PublishingProcess;
 
@@ -153,14 +153,29 @@ impl Population {
         Population { feeds }
     }
 
+    /// Returns the feeds without entries. A trace has no row for them; they are never polled, but
+    /// statistics count them.
+    pub fn without_entries(&self) -> impl Iterator<Item = WorldFeed> {
+        let empty = self.feeds.iter().filter(|feed| feed.times.is_empty());
+        empty.map(|feed| WorldFeed::new(&feed.name, Vec::new()))
+    }
+
     /// Writes the population as a trace: one row per entry, by feed, oldest first.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         let claims = self.feeds.iter().any(|feed| feed.claims.is_some());
         let visible = if claims { "visible," } else { "" };
-        writeln!(out, "feed,published,{visible}window,bytes,ttl,domain,title")?;
+        let dates = self.feeds.iter().any(|feed| feed.dates == SynthDates::OnTheFly);
+        let dates_column = if dates { ",dates" } else { "" };
+        writeln!(out, "feed,published,{visible}window,bytes,ttl,domain,title{dates_column}")?;
         for f in &self.feeds {
             let ttl = f.ttl.map_or(String::new(), |t| t.as_secs().to_string());
-            let rest = format!("{},{},{ttl},{},{}", f.window, f.bytes, f.domain, f.title);
+            let dated = match f.dates {
+                _ if !dates => "",
+                SynthDates::OnTheFly => ",on-the-fly",
+                SynthDates::True | SynthDates::Absent => ",",
+            };
+            let (window, bytes, domain, title) = (f.window, f.bytes, &f.domain, &f.title);
+            let rest = format!("{window},{bytes},{ttl},{domain},{title}{dated}");
             for (i, time) in f.times.iter().enumerate() {
                 match &f.claims {
                     Some(claims) => writeln!(out, "{},{},{time},{rest}", f.name, claims[i])?,

@@ -72,6 +72,9 @@ pub enum Problem {
     NoValue { what: &'static str, text: String, remedy: &'static str },
 }
 
+/// The value of the column `dates` for feeds whose dates are those of the request.
+const ON_THE_FLY: &[u8] = b"on-the-fly";
+
 /// The columns of the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
@@ -85,6 +88,7 @@ struct Columns {
     domain: Option<usize>,
     weight: Option<usize>,
     title: Option<usize>,
+    dates: Option<usize>,
 }
 
 /// Reads one trace into `builder`. `file` is the name for messages. Returns the number of rows.
@@ -141,6 +145,7 @@ impl Columns {
                 b"domain" => found.domain = Some(i),
                 b"weight" => found.weight = Some(i),
                 b"title" => found.title = Some(i),
+                b"dates" => found.dates = Some(i),
                 _ => {}
             }
         }
@@ -193,6 +198,9 @@ impl Columns {
         }
         if let Some(i) = self.title {
             builder.title(number, text(row, i)?);
+        }
+        if self.dates.is_some_and(|i| row.field(i).trim_ascii() == ON_THE_FLY) {
+            builder.dated_on_request(number);
         }
         Ok(())
     }

@@ -8,12 +8,13 @@
 //! use polling::budget::{Budget, Strategy};
 //!
 //! let budget: Budget = "1000/1h".parse().unwrap();
-//! assert_eq!((budget.polls, Strategy::ALL.len()), (1000, 13));
+//! assert_eq!((budget.polls, Strategy::ALL.len()), (1000, 14));
 //! ```
 
 pub mod allocation;
 pub mod allowance;
 mod encoding;
+mod learn_share;
 mod limit;
 mod planner;
 pub mod schedule;
@@ -22,12 +23,13 @@ mod tide;
 pub mod tracked;
 
 pub use allocation::{crawl_age, crawl_freshness, lambda_crawl, min_miss};
+pub use learn_share::{LearnShare, LearnShareError};
 pub use limit::{Budget, BudgetError};
 pub(crate) use planner::plan_sentences;
 pub use planner::{PlanCase, PlanWhy, Planner};
 pub use schedule::{curve, refine, search};
-pub use strategy::{Estimator, Miss, Spender, Strategy};
-pub use strategy::{crossings, top_k_utility, two_steps, uniform};
+pub use strategy::{Estimator, Miss, ProfileChoice, Spender, Strategy};
+pub use strategy::{crossings, top_k_expected, top_k_utility, two_steps, uniform};
 pub use tracked::{FeedUrgency, Tracked};
 
 /// Returns at most `n` of `feeds`, the largest value first; ties go to the first.

@@ -14,7 +14,9 @@ use std::ops::RangeInclusive;
 use feed::Time;
 
 use super::changes::{Changes, KEPT};
+use super::daily_total::DailyTotal;
 use super::homogeneous::Homogeneous;
+use super::offline::OfflineProfile;
 use super::periodic::{PERIOD_MS_MAX, Periodic, SLOTS_MAX};
 use super::single_variable::SingleVariable;
 use super::sliding_days::SlidingDays;
@@ -25,6 +27,9 @@ use crate::bytes::{ByteReader, put_time};
 
 /// The layout of the stored bytes.
 const VERSION: u8 = 1;
+/// Kinds of models. Those of `tide` are numbered by its layouts, from 6 on.
+const DAILY_TOTAL: u8 = 100;
+const OFFLINE: u8 = 101;
 const WEEK_HOURS: usize = 168;
 /// The largest plausible error of a model, in entries.
 const ERROR_MAX: f64 = 1e24;
@@ -69,6 +74,16 @@ impl Model {
             }
             Model::Tide(model) => {
                 bytes.push(8);
+                model.write(&mut bytes);
+            }
+            Model::DailyTotal(model) => {
+                bytes.push(DAILY_TOTAL);
+                put_smoothing(&mut bytes, model.smoothing);
+                put_time(&mut bytes, model.last);
+                put_rates(&mut bytes, &model.rates);
+            }
+            Model::Offline(model) => {
+                bytes.push(OFFLINE);
                 model.write(&mut bytes);
             }
             Model::Frozen(rates) => {
@@ -118,6 +133,12 @@ impl Model {
                 let intervals = signed?.into_iter().map(pair).collect();
                 Model::Changes(Changes { intervals, flat, last })
             }
+            DAILY_TOTAL => {
+                let (smoothing, last) = (reader.smoothing()?, reader.time()?);
+                let rates = reader.rates(24).filter(|rates| rates.len() == 24)?;
+                Model::DailyTotal(DailyTotal { smoothing, rates, last })
+            }
+            OFFLINE => Model::Offline(Box::new(OfflineProfile::read(&mut reader)?)),
             kind => Model::Tide(Box::new(TideModel::read(&mut reader, TideLayout::of(kind)?)?)),
         };
         reader.0.is_empty().then_some(model)
@@ -135,6 +156,8 @@ impl Model {
             Model::Periodic(model) => model.last,
             Model::Changes(model) => model.last,
             Model::Tide(model) => model.last(),
+            Model::DailyTotal(model) => model.last,
+            Model::Offline(model) => model.last(),
             Model::Homogeneous(_) | Model::Sliding(..) | Model::Frozen(_) => None,
         }
     }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use super::Model;
 use super::changes::Changes;
+use super::daily_total::DailyTotal;
 use super::smoothing::Smoothing;
 use crate::spec::SpecError;
 use crate::spec::{KnownName, unknown};
@@ -25,6 +26,10 @@ pub enum ModelKind {
     Changes,
     /// Level, hours and weekdays with a prior.
     Tide,
+    /// The total of a day, and the shares of its hours.
+    DailyTotal,
+    /// A profile of the day that is learned, frozen, and learned again.
+    Offline,
 }
 
 impl ModelKind {
@@ -37,18 +42,22 @@ impl ModelKind {
             ModelKind::Histogram => Model::sliding(),
             ModelKind::Changes => Model::Changes(Changes::default()),
             ModelKind::Tide => Model::Tide(Box::default()),
+            ModelKind::DailyTotal => Model::DailyTotal(DailyTotal::default()),
+            ModelKind::Offline => Model::Offline(Box::default()),
         }
     }
 }
 
 impl ModelKind {
-    pub const ALL: [ModelKind; 6] = [
+    pub const ALL: [ModelKind; 8] = [
         ModelKind::Window,
         ModelKind::SingleVariable,
         ModelKind::Periodic,
         ModelKind::Histogram,
         ModelKind::Changes,
         ModelKind::Tide,
+        ModelKind::DailyTotal,
+        ModelKind::Offline,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -59,6 +68,8 @@ impl ModelKind {
             ModelKind::Histogram => "histogram",
             ModelKind::Changes => "changes",
             ModelKind::Tide => "tide",
+            ModelKind::DailyTotal => "daily-total",
+            ModelKind::Offline => "offline",
         }
     }
 }

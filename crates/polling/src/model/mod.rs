@@ -16,10 +16,13 @@
 //! ```
 
 pub mod changes;
+pub mod daily_total;
+mod doubt;
 mod encoding;
 pub mod histogram;
 pub mod homogeneous;
 mod kind;
+pub mod offline;
 pub mod periodic;
 mod rate;
 pub mod single_variable;
@@ -32,8 +35,10 @@ use std::time::Duration;
 use feed::{Observation, Time};
 
 use changes::Changes;
+use daily_total::DailyTotal;
 use homogeneous::Homogeneous;
 pub use kind::ModelKind;
+use offline::OfflineProfile;
 use periodic::Periodic;
 use rate::HOUR_MS;
 pub(crate) use rate::RepeatingRate;
@@ -57,7 +62,11 @@ pub enum Model {
     Sliding(SlidingDays, Option<HourlyRates>),
     /// Level, hours and weekdays, each shrunk towards a prior for typical feeds.
     Tide(Box<TideModel>),
-    /// Learned beforehand and not changed: `offline`, or a histogram trained on a history.
+    /// The total of a day, and the shares of its hours.
+    DailyTotal(DailyTotal),
+    /// A profile of the day that is learned, frozen, and learned again.
+    Offline(Box<OfflineProfile>),
+    /// Learned beforehand and not changed: `offline` in the lab, or a histogram trained on a history.
     Frozen(HourlyRates),
 }
 
@@ -80,6 +89,20 @@ impl Model {
         Model::Sliding(SlidingDays::default(), None)
     }
 
+    /// Starts `single-variable` and `periodic` at zero, watched from `at` on, as source 000 does.
+    /// Otherwise they start with the rate of the first window, which needs publication dates. The
+    /// other models stay as they are.
+    #[must_use]
+    pub fn from_zero(mut self, at: Time) -> Model {
+        match &mut self {
+            Model::SingleVariable(model) => model.update(at, 0.0, Some(0.0)),
+            Model::Periodic(model) => model.update(at, 0.0, Some(0.0)),
+            Model::DailyTotal(model) => model.update(at, 0.0, Some(0.0)),
+            _ => {}
+        }
+        self
+    }
+
     /// Learns from one poll.
     pub fn learn(&mut self, o: &Observation<'_>) {
         match self {
@@ -92,6 +115,8 @@ impl Model {
                 *rates = days.rates();
             }
             Model::Tide(model) => model.learn(o),
+            Model::DailyTotal(model) => model.learn(o),
+            Model::Offline(model) => model.learn(o),
             Model::Frozen(_) => {}
         }
     }
@@ -114,6 +139,15 @@ impl Model {
                 rates.clone().unwrap_or(HourlyRates { hours: vec![0.0; 24], zone_secs: 0 }),
             ),
             Model::Tide(model) => Model::Frozen(model.week().clone()),
+            Model::DailyTotal(model) => {
+                Model::Frozen(HourlyRates { hours: model.rates.clone(), zone_secs: 0 })
+            }
+            Model::Offline(model) => Model::Frozen(
+                model
+                    .rates()
+                    .cloned()
+                    .unwrap_or(HourlyRates { hours: vec![0.0; 24], zone_secs: 0 }),
+            ),
             Model::Frozen(rates) => Model::Frozen(rates.clone()),
         }
     }
@@ -162,6 +196,11 @@ impl Model {
             Model::Changes(model) => RateForm::Flat(model.flat),
             Model::Periodic(model) => RateForm::Slots(model.slots(), 0),
             Model::Tide(model) => RateForm::Slots(model.slots(), 0),
+            Model::DailyTotal(model) => RateForm::Slots(model.slots(), 0),
+            Model::Offline(model) => match model.rates() {
+                Some(rates) => RateForm::Slots(rates.slots(), 0),
+                None => RateForm::Nothing,
+            },
             Model::Sliding(_, Some(rates)) | Model::Frozen(rates) => {
                 let shift = rates.local(Time::from_millis(0)).millis();
                 RateForm::Slots(rates.slots(), shift)

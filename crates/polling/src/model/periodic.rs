@@ -33,7 +33,8 @@ pub(super) const PERIOD_MS_MAX: i64 = 366 * 86_400_000;
 /// ε: a thousandth of an entry per hour, in entries per second.
 pub const FLOOR: f64 = 0.001 / 3600.0;
 
-/// Smoothed rates, one per slot of the period.
+/// Smoothed rates, one per slot of the period. They start with the rate of the first window, which
+/// is our choice. The paper starts at zero ([`Model::from_zero`](super::Model::from_zero)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Periodic {
     pub smoothing: Smoothing,

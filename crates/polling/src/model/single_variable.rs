@@ -20,7 +20,8 @@ pub fn smoothed(rate: f64, a: f64, x: f64, secs: f64) -> f64 {
     a * x / secs + (1.0 - a) * rate
 }
 
-/// One smoothed rate. It starts with that of the first window.
+/// One smoothed rate. It starts with that of the first window, which is our choice. The paper
+/// starts at zero ([`Model::from_zero`](super::Model::from_zero)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SingleVariable {
     pub smoothing: Smoothing,

@@ -76,6 +76,11 @@ impl SlidingDays {
         }
     }
 
+    /// Returns the entries of all days that are kept.
+    pub(crate) fn n_entries(&self) -> f64 {
+        self.rows.iter().flatten().map(|n| f64::from(*n)).sum()
+    }
+
     /// Returns the model of the days before today; `None` without a whole day of history.
     pub fn histogram(&self, period: Period) -> Option<Histogram> {
         let first = self.oldest.max(self.today.saturating_sub(DAYS));

@@ -39,6 +39,7 @@ use crate::model::histogram::Period;
 use crate::{Bounds, Decimal};
 
 pub use adaptive::{adaptive_fetch, advarss, advarss_hybrid};
+use advarss::RunInterval;
 pub use explain::{RuleCase, UndefinedCause, Why};
 pub use history_based::{entry_frequency, indhist, indhist_agg, indhist_ttl, lihz};
 pub use learned::Learned;
@@ -63,7 +64,7 @@ pub enum Policy {
     IndHistTtl { theta: Decimal, factor: Decimal, span: Duration, t_burst: Decimal },
     IndHistAgg { theta: Decimal, t_ind: Decimal },
     Lihz { sigma: Decimal },
-    AdvaRss,
+    AdvaRss { run: RunInterval },
     AdvaRssHybrid,
     Window { room: WindowTarget, model: ModelKind },
     EntryFrequency { factor: Decimal },
@@ -87,7 +88,11 @@ impl Policy {
             PolicyState::IndHistTtl(memory) => memory.learn(o),
             PolicyState::IndHistAgg(memory) => memory.hourly.learn(o),
             PolicyState::Lihz(week) => week.learn(o),
-            PolicyState::AdvaRss(memory) => memory.learn(o),
+            PolicyState::AdvaRss(memory) => {
+                if let Policy::AdvaRss { run } = *self {
+                    memory.learn(o, run);
+                }
+            }
             PolicyState::AdvaRssHybrid(memory) => memory.learn(o),
             PolicyState::Model(model) => model.learn(o),
             PolicyState::EntryFrequency(recent) if o.outcome.is_success() => {
@@ -128,7 +133,7 @@ impl Policy {
                 memory.propose(theta, t_ind, o)
             }
             (Policy::Lihz { sigma }, PolicyState::Lihz(week)) => week.propose(sigma, o),
-            (Policy::AdvaRss, PolicyState::AdvaRss(memory)) => memory.propose(),
+            (Policy::AdvaRss { run }, PolicyState::AdvaRss(memory)) => memory.propose(run),
             (Policy::AdvaRssHybrid, PolicyState::AdvaRssHybrid(memory)) => memory.propose(o),
             (Policy::Window { room, .. }, PolicyState::Model(model)) => {
                 window_share::propose(room, model, o)

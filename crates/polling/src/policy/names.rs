@@ -15,12 +15,13 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::Policy;
+use super::advarss::RunInterval;
 use super::tide;
 use super::window_share::WindowTarget;
 use crate::model::ModelKind;
 use crate::model::histogram::Period;
 use crate::spec::{KnownName, Parameters, SpecError, unknown};
-use crate::{Decimal, written};
+use crate::{Bounds, Decimal, parse_duration, written};
 
 const fn known(name: &'static str, example: &'static str, needs: &'static str) -> KnownName {
     KnownName { name, example, needs }
@@ -42,7 +43,7 @@ const KNOWN: [KnownName; 18] = [
     ),
     known("indhist-agg", "indhist-agg:0.7,0.5", "entries and a ratio, both above 0"),
     known("lihz", "lihz:1.0", "a sum of probabilities above 0"),
-    known("advarss", "advarss", "no parameter"),
+    known("advarss", "advarss", "no parameter, `seed=7`, or `fixed=8m`"),
     known("advarss-hybrid", "advarss-hybrid", "no parameter"),
     known("window-share", "window-share:0.8", "a share above 0, and optionally a model"),
     known("window-left", "window-left:3", "a whole number of entries, and optionally a model"),
@@ -100,7 +101,7 @@ impl FromStr for Policy {
             }
             "indhist-agg" => Policy::IndHistAgg { theta: p.decimal()?, t_ind: p.decimal()? },
             "lihz" => Policy::Lihz { sigma: p.decimal()? },
-            "advarss" => Policy::AdvaRss,
+            "advarss" => Policy::AdvaRss { run: run_interval(&mut p)? },
             "advarss-hybrid" => Policy::AdvaRssHybrid,
             "window-share" => {
                 let room = WindowTarget::Share(p.decimal()?);
@@ -129,6 +130,16 @@ fn model_kind(parameters: &mut Parameters<'_>) -> Result<ModelKind, SpecError> {
     kind.ok_or_else(|| parameters.refuse())
 }
 
+/// Takes `seed=N` or `fixed=DURATION`; without either, chance with seed 0.
+fn run_interval(parameters: &mut Parameters<'_>) -> Result<RunInterval, SpecError> {
+    let Some(text) = parameters.take() else { return Ok(RunInterval::Random { seed: 0 }) };
+    let seed = text.strip_prefix("seed=").and_then(|seed| seed.parse().ok());
+    let fixed = text.strip_prefix("fixed=").and_then(|every| parse_duration(every).ok());
+    let fixed = fixed.filter(|every| *every >= Bounds::ALPHA_MIN).map(RunInterval::Fixed);
+    let run = seed.map(|seed| RunInterval::Random { seed }).or(fixed);
+    run.ok_or_else(|| parameters.refuse())
+}
+
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -146,7 +157,13 @@ impl fmt::Display for Policy {
             }
             Policy::IndHistAgg { theta, t_ind } => write!(f, "indhist-agg:{theta},{t_ind}"),
             Policy::Lihz { sigma } => write!(f, "lihz:{sigma}"),
-            Policy::AdvaRss => f.write_str("advarss"),
+            Policy::AdvaRss { run: RunInterval::Random { seed: 0 } } => f.write_str("advarss"),
+            Policy::AdvaRss { run: RunInterval::Random { seed } } => {
+                write!(f, "advarss:seed={seed}")
+            }
+            Policy::AdvaRss { run: RunInterval::Fixed(every) } => {
+                write!(f, "advarss:fixed={}", written(*every))
+            }
             Policy::AdvaRssHybrid => f.write_str("advarss-hybrid"),
             Policy::Window { room, model } => {
                 match room {

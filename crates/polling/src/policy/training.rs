@@ -55,6 +55,18 @@ impl Policy {
         self.with_hourly(trained, || lihz::WeekdayCounts::train(training))
     }
 
+    /// Returns the state for a feed whose own polls are the training, from `start` on. Only `lihz`
+    /// has training polls of its own; for all others this is [`train`](Policy::train).
+    pub fn train_by_polling(&self, training: &Training<'_>) -> Learned {
+        match self {
+            Policy::Lihz { .. } => {
+                let week = lihz::WeekdayCounts::in_training(training.end, training.zone_secs);
+                Learned::new(PolicyState::Lihz(week))
+            }
+            _ => self.train(training),
+        }
+    }
+
     /// Returns the state for a feed with a known model, if the policy uses one.
     pub fn start_on(&self, model: Model) -> Learned {
         match self {
@@ -100,7 +112,7 @@ impl Policy {
                 }))
             }
             Policy::Lihz { .. } => PolicyState::Lihz(weekdays()),
-            Policy::AdvaRss => PolicyState::AdvaRss(Box::new(advarss::AdvaRssState::new())),
+            Policy::AdvaRss { .. } => PolicyState::AdvaRss(Box::new(advarss::AdvaRssState::new())),
             Policy::AdvaRssHybrid => {
                 PolicyState::AdvaRssHybrid(Box::new(advarss_hybrid::AdvaRssHybridState::new()))
             }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use feed::Time;
-use lab::budget::PollAllowance;
+use lab::budget::{BudgetOptions, PollAllowance};
 use lab::measure::quality::{ModeWeights, Weights};
-use polling::budget::{Estimator, Spender};
+use polling::budget::{Estimator, LearnShare, Spender};
 
 use super::{InstanceArgs, duration};
 
@@ -134,6 +134,14 @@ pub struct LabBudgetArgs {
     /// The model by which the strategies predict feeds
     #[arg(long, value_name = "NAME", default_value = "periodic")]
     pub estimator: Estimator,
+    #[command(flatten)]
+    pub as_published: AsPublishedArgs,
+    /// The share of the polls that is for learning: 10%, or `auto`
+    #[arg(long, value_name = "PERCENT|auto", default_value_t = LearnShare::Off)]
+    pub learn: LearnShare,
+    /// Spend the budget in the training phase too, from a cold start
+    #[arg(long)]
+    pub warm_up: bool,
     /// The time between two plans
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10m")]
     pub cycle: Duration,
@@ -148,6 +156,35 @@ pub struct LabBudgetArgs {
     /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
+}
+
+/// Where the papers differ from live use.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AsPublishedArgs {
+    /// Let a strategy that allocates polls leave a feed alone for more than 28 days
+    #[arg(long)]
+    pub no_floor: bool,
+    /// Let `two-steps` and `only-tau` keep the polls that they make beyond the budget
+    #[arg(long)]
+    pub no_pay_back: bool,
+    /// Start `single-variable` and `periodic` at zero, without the dates of the first window
+    #[arg(long)]
+    pub from_zero: bool,
+    /// Tell estimators the entries that a window no longer shows
+    #[arg(long)]
+    pub true_counts: bool,
+}
+
+impl AsPublishedArgs {
+    pub fn options(self) -> BudgetOptions {
+        BudgetOptions {
+            true_counts: self.true_counts,
+            from_zero: self.from_zero,
+            floor: !self.no_floor,
+            pay_back: !self.no_pay_back,
+            learn: LearnShare::Off,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

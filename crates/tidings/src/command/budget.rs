@@ -4,7 +4,7 @@
 use api::plural;
 use dispatch::command::{Command, CommandResult};
 use engine::BudgetRule;
-use polling::budget::Spender;
+use polling::budget::{LearnShare, Spender};
 use serde_json::json;
 use store::{OpenMode, Store, StoreError};
 
@@ -49,7 +49,11 @@ fn wanted(
             let budget = text.parse().map_err(|e| input_error(format!("{e}; or off")))?;
             now.map_or(BudgetRule::new(budget), |rule| BudgetRule { budget, ..rule })
         }
-        (None, _) if args.strategy.is_none() && args.estimator.is_none() => return Ok(None),
+        (None, _)
+            if args.strategy.is_none() && args.estimator.is_none() && args.learn.is_none() =>
+        {
+            return Ok(None);
+        }
         (None, Some(rule)) => rule,
         (None, None) => {
             let what = "there is no budget; set one too, for example: tidings budget 1000/1h";
@@ -63,6 +67,9 @@ fn wanted(
     }
     if let Some(estimator) = &args.estimator {
         rule.model = estimator.parse().map_err(|e| input_error(format!("--estimator: {e}")))?;
+    }
+    if let Some(learn) = &args.learn {
+        rule.learn = learn.parse().map_err(|e| input_error(format!("--learn: {e}")))?;
     }
     Ok(Some(Some(rule)))
 }
@@ -88,8 +95,13 @@ fn show(config: &Config, as_json: bool) -> Result<(), CliError> {
 }
 
 fn words(rule: &BudgetRule) -> String {
+    let learning = match rule.learn {
+        LearnShare::Off => String::new(),
+        LearnShare::Auto => " Learning polls: as many as not knowing costs.".to_owned(),
+        LearnShare::Percent(percent) => format!(" Learning polls: {percent} %."),
+    };
     format!(
-        "At most {}. Strategy: {}. Prediction model: {}.",
+        "At most {}. Strategy: {}. Prediction model: {}.{learning}",
         rule.budget,
         rule.spender,
         rule.model.word()
@@ -101,6 +113,7 @@ fn json(rule: Option<&BudgetRule>, feeds: Option<usize>) -> serde_json::Value {
         "budget": rule.map(|r| r.budget.to_string()),
         "strategy": rule.map(|r| r.spender.to_string()),
         "estimator": rule.map(|r| r.model.word()),
+        "learn": rule.map(|r| r.learn.to_string()),
         "feeds": feeds,
     })
 }

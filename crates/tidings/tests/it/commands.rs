@@ -8,6 +8,7 @@ mod lab;
 mod listing;
 mod log;
 mod manual;
+mod papers;
 mod people;
 mod queries;
 mod reading;

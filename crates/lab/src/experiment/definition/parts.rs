@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Estimator, Spender};
+use polling::budget::{Estimator, LearnShare, Spender};
 use serde::Deserialize;
 
 use super::reading::{
     day, duration, durations, estimators, fortnight, four_weeks, hour, minute, moment, ones,
-    spenders, ten_minutes, twelve, twenty_days, two_ones, week, word,
+    spenders, ten_minutes, twelve, twenty_days, two_ones, week, word, words,
 };
+use crate::budget::BudgetOptions;
 use crate::shapes::DayShape;
 use crate::world::visibility_lag::SimulatedLag;
 
@@ -81,6 +82,9 @@ pub struct BudgetPart {
     pub test: Duration,
     #[serde(default)]
     pub true_counts: bool,
+    /// Where a reproduction differs from live use.
+    #[serde(default)]
+    pub options: BudgetOptions,
 }
 
 /// Strategies under several budgets, one curve each.
@@ -103,6 +107,13 @@ pub struct BudgetsPart {
     pub test: Duration,
     #[serde(default)]
     pub true_counts: bool,
+    /// Where a reproduction differs from live use.
+    #[serde(default)]
+    pub options: BudgetOptions,
+    /// Learning shares to compare, from a cold start: with them the budget is also spent in the
+    /// training phase. One curve for each share.
+    #[serde(default, deserialize_with = "words")]
+    pub learn: Vec<LearnShare>,
     /// Restricts to feeds whose day has this shape in the training phase.
     pub shape: Option<DayShape>,
     /// Restricts to feeds with more entries per day than this in the training phase.
@@ -129,6 +140,9 @@ pub struct LearningPart {
     pub cycle: Duration,
     #[serde(default = "twenty_days", deserialize_with = "duration")]
     pub test: Duration,
+    /// Where a reproduction differs from live use.
+    #[serde(default)]
+    pub options: BudgetOptions,
 }
 
 /// The stability of rates, and the profiles of days that feeds share.

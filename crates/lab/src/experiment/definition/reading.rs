@@ -87,3 +87,13 @@ pub(super) fn spenders<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Spender>, 
     let words = Vec::<String>::deserialize(d)?;
     words.iter().map(|word| word.parse().map_err(Error::custom)).collect()
 }
+
+/// Reads a list of values that are written as words.
+pub(super) fn words<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: std::str::FromStr<Err: std::fmt::Display>,
+{
+    let texts = Vec::<String>::deserialize(from)?;
+    texts.iter().map(|text| text.parse().map_err(Error::custom)).collect()
+}

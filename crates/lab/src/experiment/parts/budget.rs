@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{ExperimentReport, subject};
 use crate::Phases;
-use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend_all};
+use crate::budget::{BudgetOptions, BudgetSetting, PollAllowance, StrategyRun, spend_all};
 use crate::experiment::definition::BudgetPart;
 use crate::report::{ReportSection, ReportTable};
 
@@ -19,7 +19,7 @@ pub(in crate::experiment) fn budget(
         allowance: PollAllowance { polls: given.polls, per: given.per },
         cycle: given.cycle,
         estimator: given.estimator,
-        true_counts: given.true_counts,
+        options: BudgetOptions { true_counts: given.true_counts, ..given.options },
     };
     let spent = spend_all(report.world, &given.strategies, &setting, report.threads);
     for one in &spent {

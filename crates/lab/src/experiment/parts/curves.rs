@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::Spender;
+use polling::budget::{LearnShare, Spender};
 use polling::model::shape::{ActivityShape, shape_of};
 
 use super::{ExperimentReport, subject};
-use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend};
+use crate::budget::{BudgetOptions, BudgetSetting, PollAllowance, StrategyRun, spend};
 use crate::experiment::definition::{BudgetsPart, LearningPart};
 use crate::report::{Axis, Plot, Series, SeriesStyle, Unit};
 use crate::shapes::DayShape;
@@ -55,14 +55,24 @@ const DIVERGENCE: CurveMeasure = CurveMeasure {
     of: |s| s.divergence_error,
 };
 
-/// Draws delay, completeness, freshness and model error over polls per day.
+const POLLS: CurveMeasure = CurveMeasure {
+    word: "polls",
+    axis: "polls in the test",
+    unit: Unit::Plain,
+    of: |s| Some(s.polls as f64),
+};
+
+/// Draws delay, completeness, freshness and model error over polls per day. If learning shares are
+/// given, it draws them over the share instead, from a cold start.
 pub(in crate::experiment) fn budgets(
     report: &mut ExperimentReport<'_>,
     given: &BudgetsPart,
 ) -> Result<(), String> {
-    let phases = Phases::over(report.world, report.start, given.train, given.test, false);
+    let cold = !given.learn.is_empty();
+    let phases = Phases::over(report.world, report.start, given.train, given.test, cold);
     let phases = phases.map_err(|e| e.to_string())?;
     let world = chosen(report.world, given, &phases)?;
+    let n = taking_part(&world, &phases);
     let mut points = Vec::new();
     for spender in &given.strategies {
         for estimator in &given.estimators {
@@ -70,31 +80,51 @@ pub(in crate::experiment) fn budgets(
                 1 => spender.to_string(),
                 _ => format!("{spender}/{estimator}"),
             };
+            let options = BudgetOptions { true_counts: given.true_counts, ..given.options };
             for looks in &given.looks {
-                let polls = polls(*looks, taking_part(&world, &phases))?;
-                points.push(CurvePoint {
+                let allowance = PollAllowance { polls: polls(*looks, n)?, per: DAY };
+                let (cycle, estimator) = (given.cycle, *estimator);
+                let setting = BudgetSetting { phases, allowance, cycle, estimator, options };
+                let point = CurvePoint {
                     curve: curve.clone(),
                     spender: *spender,
                     x: *looks,
                     at: looks.to_string(),
-                    setting: BudgetSetting {
-                        phases,
-                        allowance: PollAllowance { polls, per: DAY },
-                        cycle: given.cycle,
-                        estimator: *estimator,
-                        true_counts: given.true_counts,
-                    },
-                });
+                    setting,
+                };
+                if cold {
+                    points.extend(given.learn.iter().map(|share| with_share(&point, *share)));
+                } else {
+                    points.push(point);
+                }
             }
         }
     }
-    let n = taking_part(&world, &phases);
-    report.heading(&format!("{} by looks a day, {n} feeds", titled(&given.label, "Strategies")));
-    let x = Axis::new("looks a day per feed", Unit::Plain, false);
-    let measures = [DELAY, COMPLETENESS, WINDOW_FRESHNESS, DIVERGENCE];
+    let by = if cold { "learning share" } else { "looks a day" };
+    report.heading(&format!("{} by {by}, {n} feeds", titled(&given.label, "Strategies")));
+    let x = match cold {
+        true => "learning polls, in percent of all polls",
+        false => "looks a day per feed",
+    };
+    let x = Axis::new(x, Unit::Plain, false);
+    let mut measures = vec![DELAY, COMPLETENESS, WINDOW_FRESHNESS, DIVERGENCE];
+    measures.extend(cold.then_some(POLLS));
     let label = &given.label;
     Curves { world: &world, label, points: &points, x, measures: &measures }.draw(report);
     Ok(())
+}
+
+/// Returns a point with a learning share as its abscissa. `auto` has none and is not drawn.
+fn with_share(point: &CurvePoint, share: LearnShare) -> CurvePoint {
+    let options = BudgetOptions { learn: share, ..point.setting.options };
+    let x = match share {
+        LearnShare::Off => 0.0,
+        LearnShare::Percent(percent) => f64::from(percent),
+        LearnShare::Auto => f64::NAN,
+    };
+    let setting = BudgetSetting { options, ..point.setting };
+    let (curve, spender) = (point.curve.clone(), point.spender);
+    CurvePoint { curve, spender, x, at: share.to_string(), setting }
 }
 
 /// Draws delay over training lengths, tested on the same days.
@@ -120,7 +150,7 @@ pub(in crate::experiment) fn learning(
                     allowance: PollAllowance { polls, per: DAY },
                     cycle: given.cycle,
                     estimator: given.estimator,
-                    true_counts: false,
+                    options: given.options,
                 },
             });
         }
@@ -166,6 +196,9 @@ impl Curves<'_> {
             let Some(value) = (measure.of)(run) else { continue };
             let name = format!("{}@{}", measure.word, point.at);
             report.values.add(&subject(self.label, &point.curve), &name, Some(value));
+            if !point.x.is_finite() {
+                continue;
+            }
             let drawn = (point.x, value, format!("{}, {}", point.curve, point.at));
             match series.iter_mut().find(|s| s.name == point.curve) {
                 Some(curve) => curve.points.push(drawn),

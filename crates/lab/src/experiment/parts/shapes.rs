@@ -8,21 +8,42 @@ use crate::report::{Axis, Plot, ReportFigure, ReportSection, Series, SeriesStyle
 use crate::shapes as online;
 
 pub(in crate::experiment) fn shapes(report: &mut ExperimentReport<'_>, given: &ShapesPart) {
+    for reading in online::ShapeReading::ALL {
+        one_reading(report, given, reading);
+    }
+}
+
+/// Returns what the names of a reading's figures begin with, and its words.
+const fn named(reading: online::ShapeReading) -> (&'static str, &'static str) {
+    match reading {
+        online::ShapeReading::Counted => ("", "entries counted"),
+        online::ShapeReading::Normalised => {
+            ("normalised/", "each day's entries divided by their number")
+        }
+    }
+}
+
+fn one_reading(
+    report: &mut ExperimentReport<'_>,
+    given: &ShapesPart,
+    reading: online::ShapeReading,
+) {
+    let (prefix, words) = named(reading);
     let averages: Vec<Duration> =
         given.minutes.iter().map(|m| Duration::from_secs(60 * u64::from(*m))).collect();
-    let all = online::robustness(&averages, given.seed, report.threads);
+    let all = online::robustness(reading, &averages, given.seed, report.threads);
     for one in &all {
-        let subject = format!("{}/{}", one.shape.word(), one.online.word());
+        let subject = format!("{prefix}{}/{}", one.shape.word(), one.online.word());
         let minutes = one.average.as_secs() / 60;
         report.values.add(&subject, &format!("error@{minutes}"), Some(one.error));
         report.values.add(&subject, &format!("honest@{minutes}"), Some(one.error_honest));
     }
     for shape in online::DayShape::ALL {
         let hours: Vec<(String, f64)> =
-            (0..).map(|h: u32| h.to_string()).zip(shape.hours()).collect();
-        report.heading(&format!("A day of {}", shape.word()));
+            (0..).map(|h: u32| h.to_string()).zip(shape.hours(reading)).collect();
+        report.heading(&format!("A day of {}, {words}", shape.word()));
         report.sections.push(ReportSection::Figure(ReportFigure {
-            name: format!("{}-hours", shape.word()),
+            name: format!("{}{}-hours", prefix.replace('/', "-"), shape.word()),
             caption: "The share of a day's entries in each hour.".to_owned(),
             svg: bars(&hours),
             csv: hours.iter().map(|(hour, share)| format!("{hour},{share}\n")).collect(),
@@ -44,27 +65,34 @@ pub(in crate::experiment) fn shapes(report: &mut ExperimentReport<'_>, given: &S
             series,
             ..Plot::default()
         };
-        let name = format!("{}-robustness", shape.word());
+        let name = format!("{}{}-robustness", prefix.replace('/', "-"), shape.word());
         report.plot(&name, "Divergence error by how often is looked (figures 8 and 10).", &plot);
     }
-    adaptation(report, given);
+    adaptation(report, given, reading);
 }
 
 /// Figure 9.
-fn adaptation(report: &mut ExperimentReport<'_>, given: &ShapesPart) {
+fn adaptation(
+    report: &mut ExperimentReport<'_>,
+    given: &ShapesPart,
+    reading: online::ShapeReading,
+) {
+    let (prefix, words) = named(reading);
     let curves = [("hourly", 3600, 0), ("daily", 86_400, 1)].map(|(name, seconds, hue)| {
         let average = Duration::from_secs(seconds);
-        let weeks = online::adaptation(average, given.smoothing, given.seed, report.threads);
+        let weeks =
+            online::adaptation(reading, average, given.smoothing, given.seed, report.threads);
         let each = online::WEEKS_EACH as usize;
         for (week, distance) in
             weeks.iter().enumerate().filter(|(w, _)| w % each == 0 || w % each == each - 1)
         {
-            report.values.add(name, &format!("distance@{}", week + 1), Some(*distance));
+            let subject = format!("{prefix}{name}");
+            report.values.add(&subject, &format!("distance@{}", week + 1), Some(*distance));
         }
         let points = (1..).zip(weeks).map(|(week, d): (u32, f64)| (week.into(), d, String::new()));
         Series::new(&format!("{name} looks"), hue, points.collect(), SeriesStyle::Dotted)
     });
-    report.heading("Following a change of behaviour");
+    report.heading(&format!("Following a change of behaviour, {words}"));
     let plot = Plot {
         x: Axis::new("week: uniform, from 17 peaks, from 33 waves", Unit::Plain, false),
         y: Axis::new("distance from the real day", Unit::Plain, false),
@@ -72,7 +100,7 @@ fn adaptation(report: &mut ExperimentReport<'_>, given: &ShapesPart) {
         ..Plot::default()
     };
     report.plot(
-        "adaptation",
+        &format!("{}adaptation", prefix.replace('/', "-")),
         "A periodic model when the feed changes its habits (figure 9).",
         &plot,
     );

@@ -143,10 +143,10 @@ impl PublishingProcess {
         }
     }
 
-    /// Publishes everything at one moment, once a day, or once a week at low rates.
+    /// Publishes a whole window at one moment, once a day, or once a week at low rates.
     fn chunks(&self, origin: i64, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
         let every = if self.gap <= DAY { DAY } else { WEEK };
-        let size = (every / self.gap).round().clamp(2.0, self.window.max(2) as f64) as usize;
+        let size = self.window.max(2);
         let mut times = Vec::new();
         let mut t = from - (self.local_hour(origin, from) - self.open) * HOUR;
         while t < to {

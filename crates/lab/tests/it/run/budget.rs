@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use lab::budget::{BudgetSetting, PollAllowance, StrategyRun, spend, spend_all};
+use lab::budget::{BudgetOptions, BudgetSetting, PollAllowance, StrategyRun, spend, spend_all};
 use lab::{Chance, Phases, World, WorldFeed};
 use polling::budget::{Estimator, Spender, Strategy};
 
@@ -38,7 +38,13 @@ fn world(feeds: usize, days: u32, seed: u64) -> World {
 fn setting(world: &World, per_day: usize, estimator: Estimator) -> BudgetSetting {
     let phases = Phases::over(world, Some(START), 14 * DAY, 20 * DAY, false).unwrap();
     let allowance = PollAllowance { polls: per_day, per: DAY };
-    BudgetSetting { phases, allowance, cycle: HOUR / 6, estimator, true_counts: false }
+    BudgetSetting {
+        phases,
+        allowance,
+        cycle: HOUR / 6,
+        estimator,
+        options: BudgetOptions::default(),
+    }
 }
 
 #[test]
@@ -127,4 +133,30 @@ fn the_price_of_a_miss_is_the_spenders_own() {
     assert_eq!(careless.spender.to_string(), "tide:1m");
     assert!(usual.missed < careless.missed, "{} {}", usual.missed, careless.missed);
     assert!(usual.delay > careless.delay, "{:?} {:?}", usual.delay, careless.delay);
+}
+
+/// Source 001 lets two-steps overspend, and source 002 leaves a slow feed alone. Both are options,
+/// and live use has neither.
+#[test]
+fn overspending_is_kept_and_the_floor_dropped_only_where_a_reproduction_asks() {
+    let world = world(60, 34, 5);
+    let live = setting(&world, 60, Estimator::Periodic);
+    let spent = |setting: &BudgetSetting| spend(&world, Strategy::TwoSteps.into(), setting).polls;
+    let options = BudgetOptions { pay_back: false, ..live.options };
+    assert!(spent(&live) <= 1200 + 60, "{}", spent(&live));
+    assert!(spent(&BudgetSetting { options, ..live }) > spent(&live));
+    // Sixty polls a month for sixty feeds: by the square root the slowest have far less than one.
+    let scarce = BudgetSetting {
+        phases: Phases::over(&world, Some(START), DAY, 33 * DAY, false).unwrap(),
+        allowance: PollAllowance { polls: 60, per: 30 * DAY },
+        estimator: Estimator::Offline,
+        ..live
+    };
+    let longest = |floor: bool| {
+        let options = BudgetOptions { floor, ..live.options };
+        let setting = BudgetSetting { options, ..scarce };
+        spend(&world, Strategy::MinDelayAllocation.into(), &setting)
+    };
+    let (with, without) = (longest(true), longest(false));
+    assert!(with.polls > without.polls, "{} {}", with.polls, without.polls);
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use lab::budget::{BudgetSetting, PollAllowance, spend_all};
+use lab::budget::{BudgetOptions, BudgetSetting, PollAllowance, spend_all};
 use lab::{Chance, Phases, RunProgress, Setting, TraceRow, World, WorldBuilder};
 use polling::Policy;
 use polling::budget::{Estimator, Spender, Strategy};
@@ -66,7 +66,13 @@ fn every_strategy_accounts_for_the_entries_of_the_test_phase() {
             let allowance = PollAllowance { polls, per: 24 * HOUR };
             let cycle = Duration::from_secs(300 + 60 * chance.below(60) as u64);
             let estimator = Estimator::ALL[chance.below(Estimator::ALL.len())];
-            let setting = BudgetSetting { phases, allowance, cycle, estimator, true_counts: false };
+            let setting = BudgetSetting {
+                phases,
+                allowance,
+                cycle,
+                estimator,
+                options: BudgetOptions::default(),
+            };
             let expected = published(&world, &phases);
             for spent in spend_all(&world, &Strategy::ALL.map(Spender::from), &setting, 2) {
                 let name = format!("{} {estimator}, seed {seed}, {warm_up}", spent.spender);
@@ -111,7 +117,7 @@ fn a_warm_up_is_not_counted_as_missed() {
             allowance: PollAllowance { polls: 100_000, per: 24 * HOUR },
             cycle: HOUR / 6,
             estimator: Estimator::Periodic,
-            true_counts: false,
+            options: BudgetOptions::default(),
         };
         let spent = lab::budget::spend(&world, Strategy::Uniform.into(), &setting);
         assert!(spent.found > 50, "{warm_up}: {spent:?}");

@@ -209,3 +209,22 @@ fn phases_that_do_not_fit_the_trace_are_refused_with_its_span() {
     let empty = Phases::over(&World::default(), None, HOUR, HOUR, false).unwrap_err();
     assert!(empty.to_string().contains("no entries"), "{empty}");
 }
+
+/// Dissertation 003, 4.4.1: `lihz` polls every 24 hours in training, and at multiples of a day in
+/// the test.
+#[test]
+fn lihz_makes_its_training_polls_in_a_warm_up() {
+    // A change on most days of the first week, at noon.
+    let hours: Vec<f64> = [0, 1, 2, 4, 5, 7, 8, 9, 11].map(|d| f64::from(d) * 24.0 + 12.0).into();
+    let world = world(&hours);
+    let phases = Phases::over(&world, Some(START), 7 * DAY, 5 * DAY, true).unwrap();
+    let spec = "lihz:2".parse().unwrap();
+    let polls = lab::polls_of(&world, &world.feeds[0], &spec, &Setting::new(phases));
+    let first = at(12.0);
+    let training: Vec<Time> = (0..7).map(|d| first + DAY * d).collect();
+    assert_eq!(polls[..7], training);
+    let tested: Vec<u32> =
+        polls[7..].iter().map(|poll| (poll.since(first).as_secs() / 86_400) as u32).collect();
+    assert_eq!(tested, [7, 10]);
+    assert!(polls[7..].iter().all(|poll| poll.since(first).as_secs() % 86_400 == 0));
+}

@@ -7,6 +7,7 @@ use feed::Time;
 use lab::world::synth::{
     ClaimErrors, Population, PopulationSpec, SynthDates, SynthFeed, SynthPattern, WindowVariation,
 };
+use polling::model::pattern::UpdatePattern;
 
 const WEEK: i64 = 7 * 86_400;
 
@@ -172,4 +173,38 @@ fn a_trace_with_claims_is_read_as_it_was_drawn() {
     assert!(world.feeds.iter().any(lab::WorldFeed::has_claims));
     let plain = csv(&Population::draw(&spec(30)));
     assert!(!String::from_utf8(plain).unwrap().contains("visible"));
+}
+
+/// The rules of section 3.7.5 find the shares that were drawn (003, figure 3.11).
+#[test]
+fn the_patterns_found_are_those_drawn() {
+    let population = Population::draw(&spec(3000));
+    let mut builder = lab::WorldBuilder::default();
+    lab::world::trace::read("drawn", &csv(&population)[..], &mut builder).unwrap();
+    let mut world = builder.finish(20);
+    world.feeds.extend(population.without_entries());
+    assert_eq!(world.feeds.len(), population.feeds.len());
+    let found = lab::world::stats::stats(&world).unwrap().patterns;
+    let percent = |pattern: UpdatePattern| {
+        let n = found.iter().find(|(found, _)| *found == pattern).unwrap().1;
+        100.0 * n as f64 / population.feeds.len() as f64
+    };
+    for (drawn, judged, tolerance) in [
+        (SynthPattern::Empty, UpdatePattern::Empty, 0.3),
+        (SynthPattern::Single, UpdatePattern::SingleEntry, 0.5),
+        (SynthPattern::OnTheFly, UpdatePattern::OnTheFly, 0.2),
+        (SynthPattern::Chunked, UpdatePattern::Chunked, 0.2),
+        (SynthPattern::Zombie, UpdatePattern::Zombie, 0.5),
+        (SynthPattern::Constant, UpdatePattern::Constant, 0.5),
+    ] {
+        let drawn = share(&population, |feed| feed.pattern == drawn);
+        println!("{}: drawn {drawn:.1} %, found {:.1} %", judged.word(), percent(judged));
+        near(percent(judged), drawn, tolerance);
+    }
+    // A spontaneous feed with many entries has a median gap below a day, so the rule calls it
+    // sliced. Fewer entries would miss the published median of 12 in four weeks.
+    let drawn = share(&population, |feed| {
+        matches!(feed.pattern, SynthPattern::Sliced | SynthPattern::Spontaneous)
+    });
+    near(percent(UpdatePattern::Sliced) + percent(UpdatePattern::Spontaneous), drawn, 0.5);
 }

@@ -1,5 +1,5 @@
-//! `crawl-age` — the crawler policy optimal for age (Cho and Garcia-Molina 2003; restated in
-//! dissertation 003, section 2.6).
+//! `crawl-age` — the crawler policy optimal for age (Cho and Garcia-Molina 2003; its
+//! metric in dissertation 003, section 2.4.1).
 //!
 //! A page that changes at λ and is polled every I = 1/f has a mean age A. Counted from the first
 //! unseen change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal

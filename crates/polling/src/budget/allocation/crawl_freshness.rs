@@ -1,5 +1,5 @@
 //! `crawl-freshness` — the crawler policy optimal for freshness (Cho and Garcia-Molina 2003;
-//! restated in dissertation 003, section 2.6).
+//! its metric in dissertation 003, section 2.4.1).
 //!
 //! A page that changes at λ and is polled f times is fresh for the share F = (f/λ)(1 − e^{−λ/f}) of
 //! the time. The optimum under Σf = M has equal marginals w·(1 − e^{−r}(1 + r))/λ with r = λ/f. The

@@ -111,6 +111,7 @@ fn shared(
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
+        | Strategy::TopKExpected
         | Strategy::TwoSteps
         | Strategy::Tide => evenly(feeds.len(), limits.polls, value),
     };

@@ -28,7 +28,7 @@ use crate::budget::allocation::DailyLimits;
 use crate::budget::allowance::{self, Saving};
 use crate::budget::strategy::crossings::Crossings;
 use crate::budget::strategy::two_steps::Threshold;
-use crate::budget::{Budget, Miss, Planner, Strategy, Tracked};
+use crate::budget::{Budget, Miss, Planner, ProfileChoice, Strategy, Tracked};
 use crate::model::Model;
 
 /// The share of the newest document in the expected size of the next.
@@ -60,6 +60,17 @@ impl Planner {
 
     pub fn set_cycle(&mut self, cycle: Duration) {
         self.cycle = cycle.max(Duration::from_secs(1));
+    }
+
+    /// Sets the daily profiles by which `min-delay` schedules feeds.
+    pub fn set_profiles(&mut self, choice: ProfileChoice) {
+        self.profiles = choice;
+    }
+
+    /// Sets whether the allocating strategies poll every feed at least once in 28 days. They do so
+    /// by default; the papers do not.
+    pub fn set_floor(&mut self, floor: bool) {
+        self.floor = floor;
     }
 
     pub fn threshold(&self) -> f64 {
@@ -128,8 +139,13 @@ impl Planner {
             Saving::WithinPeriod => allowance::merged_periods(&budget, self.cycle),
             Saving::TwoCycles => budget,
         };
+        let lessons = self.lessons(now, &budget);
         let granted = self.allowance.grant(now, &budget, self.cycle, saving);
-        let limits = DailyLimits { polls: budget.polls_per_day(), bytes: budget.bytes_per_day() };
+        let refreshing = 1.0 - self.learning_share();
+        let limits = DailyLimits {
+            polls: budget.polls_per_day() * refreshing,
+            bytes: budget.bytes_per_day().map(|bytes| bytes * refreshing),
+        };
         let mut left = granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         let mut chosen = self.choose(now, granted, limits, budget.per);
         let affordable = chosen.iter().take(granted.polls).take_while(|feed| {
@@ -143,7 +159,17 @@ impl Planner {
         }
         let bytes: f64 = chosen.iter().map(|feed| self.feeds[*feed].cost.max(0.0)).sum();
         self.allowance.spend(n, bytes);
+        chosen.extend(lessons);
         chosen
+    }
+
+    /// Returns the learning polls of a cycle, which are paid at once.
+    fn lessons(&mut self, now: Time, budget: &Budget) -> Vec<usize> {
+        let cycles = budget.per.as_secs_f64() / self.cycle.as_secs_f64();
+        let lessons = self.learn(now, f64::from(budget.polls) / cycles.max(f64::MIN_POSITIVE));
+        let bytes: f64 = lessons.iter().map(|feed| self.feeds[*feed].cost.max(0.0)).sum();
+        self.allowance.spend(lessons.len(), bytes);
+        lessons
     }
 
     /// Corrects the bytes that a planned poll of `feed` was expected to cost, and the expectation.

@@ -32,8 +32,9 @@ use crate::model::Model;
 
 const DAY_SECS: f64 = 86_400.0;
 const DAY_MS: i64 = 86_400_000;
-/// The longest interval in days, even for a feed that gets fewer polls.
-const DAYS_MAX: f64 = 28.0;
+/// The longest interval in days, even for a feed that gets fewer polls. The paper has no such
+/// limit; reproductions go without it.
+pub(crate) const DAYS_MAX: f64 = 28.0;
 /// The most polls a day that get points of their own: one every quarter of an hour. A model of
 /// hours knows no more within an hour, and points take memory.
 pub(crate) const POINTS_MAX: u32 = 96;
@@ -77,10 +78,10 @@ impl FeedSchedule {
         self.n_points > 0 && (self.stale || self.points.is_empty()) && !model.is_flat()
     }
 
-    /// Computes the points.
-    pub(crate) fn schedule(&mut self, model: &Model) {
+    /// Computes the points for the rates of the hours of a day.
+    pub(crate) fn schedule(&mut self, day: &[f64; 24]) {
         self.stale = false;
-        let curve = Curve::slots(&model.day(), DAY_SECS);
+        let curve = Curve::slots(day, DAY_SECS);
         let points = near(&curve, usize::from(self.n_points));
         self.points = points.iter().map(|p| (p * 1000.0) as u32).collect();
     }
@@ -88,12 +89,20 @@ impl FeedSchedule {
     /// Returns the next poll after the one at `last`, which was due at `due`. A poll that was a
     /// little late because plans run in cycles does not delay the later ones. Otherwise a feed due
     /// every 75 seconds would be polled every second minute.
-    pub(crate) fn next(&self, due: Time, last: Time, cycle: Duration) -> Option<Time> {
+    ///
+    /// `days_max` is the longest interval.
+    pub(crate) fn next(
+        &self,
+        due: Time,
+        last: Time,
+        cycle: Duration,
+        days_max: f64,
+    ) -> Option<Time> {
         if self.polls <= 0.0 {
             return None;
         }
         let Some(&first) = self.points.first() else {
-            let gap_ms = (DAY_MS as f64 / self.polls.max(1.0 / DAYS_MAX)).max(1000.0) as i64;
+            let gap_ms = (DAY_MS as f64 / self.polls.max(1.0 / days_max)).max(1000.0) as i64;
             let late_ms = last.millis_since(due);
             let cycle_ms = i64::try_from(cycle.as_millis()).unwrap_or(i64::MAX);
             let late_max_ms = cycle_ms.max(gap_ms / 2).min(gap_ms);
@@ -104,12 +113,12 @@ impl FeedSchedule {
         let at = |point: u32| midnight.saturating_add(point.into());
         let later = self.points.iter().map(|p| at(*p)).find(|t| *t > last.millis());
         let next = later.unwrap_or_else(|| at(first).saturating_add(DAY_MS));
-        Some(Time::from_millis(next.saturating_add((self.every_days() - 1) * DAY_MS)))
+        Some(Time::from_millis(next.saturating_add((self.every_days(days_max) - 1) * DAY_MS)))
     }
 
     /// Returns the days between two polls at the same point.
-    fn every_days(&self) -> i64 {
-        if self.polls >= 1.0 { 1 } else { (1.0 / self.polls).round().clamp(1.0, DAYS_MAX) as i64 }
+    fn every_days(&self, days_max: f64) -> i64 {
+        if self.polls >= 1.0 { 1 } else { (1.0 / self.polls).round().clamp(1.0, days_max) as i64 }
     }
 }
 
@@ -132,13 +141,15 @@ mod tests {
         let mut rhythm = FeedSchedule::default();
         for (polls, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {
             rhythm.allot(polls, 1);
-            rhythm.schedule(&morning());
-            let next = rhythm.next(nine(5), nine(5), CYCLE).unwrap();
+            rhythm.schedule(&morning().day());
+            let next = rhythm.next(nine(5), nine(5), CYCLE, DAYS_MAX).unwrap();
             assert!(next.since(nine(5 + days)).as_secs() < 10, "{polls} {next}");
             assert!(nine(5 + days).since(next).as_secs() < 10, "{polls} {next}");
         }
-        assert_eq!(FeedSchedule::even(0.0).next(nine(5), nine(5), CYCLE), None);
-        assert_eq!(FeedSchedule::even(f64::NAN).next(nine(5), nine(5), CYCLE), None);
+        let rare = rhythm.next(nine(5), nine(5), CYCLE, f64::MAX).unwrap();
+        assert!(rare.since(nine(105)).as_secs() < 10, "without a limit: {rare}");
+        assert_eq!(FeedSchedule::even(0.0).next(nine(5), nine(5), CYCLE, DAYS_MAX), None);
+        assert_eq!(FeedSchedule::even(f64::NAN).next(nine(5), nine(5), CYCLE, DAYS_MAX), None);
     }
 
     #[test]
@@ -146,7 +157,7 @@ mod tests {
         let mut rhythm = FeedSchedule::default();
         rhythm.allot(2.0, 2);
         assert!(rhythm.points.is_empty(), "found when the feed is observed");
-        rhythm.schedule(&morning());
+        rhythm.schedule(&morning().day());
         let found = rhythm.points.clone();
         assert_eq!(found.len(), 2);
         rhythm.allot(2.2, 2);
@@ -154,9 +165,9 @@ mod tests {
         rhythm.allot(3.0, 3);
         assert!(rhythm.points.is_empty());
         rhythm.allot(500.0, 500);
-        rhythm.schedule(&morning());
+        rhythm.schedule(&morning().day());
         let at = Time::from_millis;
-        let next = |last| rhythm.next(at(0), at(last), CYCLE);
+        let next = |last| rhythm.next(at(0), at(last), CYCLE, DAYS_MAX);
         assert_eq!(next(0), Some(at(172_800)));
         assert_eq!(next(60_000), Some(at(172_800)), "a little late");
         assert_eq!(next(90_000), Some(at(262_800)), "it must have been held");
@@ -169,7 +180,7 @@ mod tests {
         let (mut due, mut n_polls) = (Time::from_millis(0), 0);
         for now in (0..=end_ms).step_by(60_000).map(Time::from_millis) {
             if due <= now {
-                due = rhythm.next(due, now, CYCLE).unwrap();
+                due = rhythm.next(due, now, CYCLE, DAYS_MAX).unwrap();
                 n_polls += 1;
             }
         }

@@ -21,7 +21,9 @@
 
 mod changes;
 mod feed_schedule;
+mod learning;
 mod progress;
+mod shared_profiles;
 mod timetable;
 mod why;
 mod words;
@@ -30,15 +32,17 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 
+use self::learning::Learning;
 use self::timetable::Timetable;
 use crate::budget::allocation::DailyLimits;
 use crate::budget::allowance::{Allowance, SpendingGrant};
 use crate::budget::strategy::crossings::Crossings;
+use crate::budget::strategy::top_k_expected::{Expected, top_k_expected};
 use crate::budget::strategy::top_k_utility::top_k_utility;
 use crate::budget::strategy::two_steps::{Threshold, only_sat, only_tau};
 use crate::budget::strategy::uniform::RoundRobin;
 use crate::budget::tide::{CycleBudget, TideStrategy};
-use crate::budget::{Budget, FeedUrgency, Strategy, Tracked};
+use crate::budget::{Budget, FeedUrgency, ProfileChoice, Strategy, Tracked};
 
 pub use why::{PlanCase, PlanWhy};
 pub(crate) use words::plan_sentences;
@@ -64,6 +68,11 @@ pub struct Planner {
     pub(in crate::budget) crossings: Crossings,
     pub(in crate::budget) timetable: Option<Timetable>,
     pub(in crate::budget) tide: TideStrategy,
+    /// Whether allocating strategies poll every feed at least once in 28 days.
+    pub(in crate::budget) floor: bool,
+    pub(in crate::budget) learning: Learning,
+    /// The profiles by which `min-delay` schedules feeds.
+    pub(in crate::budget) profiles: ProfileChoice,
 }
 
 impl Planner {
@@ -81,6 +90,9 @@ impl Planner {
             crossings: Crossings::default(),
             timetable: None,
             tide: TideStrategy::default(),
+            floor: true,
+            learning: Learning::default(),
+            profiles: ProfileChoice::Own,
         }
     }
 
@@ -138,6 +150,7 @@ impl Planner {
             Strategy::Uniform => self.in_turn(now, n),
             Strategy::OnlySat => only_sat(&self.urgencies(now), n),
             Strategy::TopKUtility => top_k_utility(&self.urgencies(now), n),
+            Strategy::TopKExpected => top_k_expected(&self.expected(now), n),
             Strategy::OnlyTau => only_tau(&self.urgencies(now), n, &mut self.tau),
             _ => self.by_timetable(now, n, limits),
         };
@@ -161,6 +174,20 @@ impl Planner {
         (0..self.feeds.len()).map(of).collect()
     }
 
+    /// Returns the entries expected of each feed; below zero if it may not be offered. A feed that
+    /// was never polled comes first.
+    fn expected(&self, now: Time) -> Vec<Expected> {
+        let of = |(i, feed): (usize, &Tracked)| {
+            let entries = match feed.last {
+                _ if !self.may_offer(i, now) || feed.value() <= 0.0 => -1.0,
+                None => f64::INFINITY,
+                Some(last) => feed.believed().expect(last, now),
+            };
+            Expected { entries, readers: feed.weight }
+        };
+        self.feeds.iter().enumerate().map(of).collect()
+    }
+
     /// A feed that may not be polled is skipped.
     fn in_turn(&mut self, now: Time, n: usize) -> Vec<usize> {
         let mut chosen = Vec::new();
@@ -180,6 +207,8 @@ impl Planner {
         let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
         // Without a budget plans may be closer together than `cycle`.
         table.set_cycle(self.budget.map(|_| self.cycle));
+        table.set_floor(self.floor);
+        table.set_profiles(self.profiles);
         if !table.is_fresh(now, limits) {
             table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
         }
@@ -187,6 +216,7 @@ impl Planner {
     }
 
     pub(in crate::budget) fn release(&mut self, feed: usize, from: Time) {
+        self.learning.end(feed);
         self.offered_from[feed] = Some(from);
         self.offer(feed);
     }

@@ -25,9 +25,10 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::feed_schedule::FeedSchedule;
+use super::feed_schedule::{DAYS_MAX, FeedSchedule};
+use super::shared_profiles::SharedProfiles;
 use crate::budget::allocation::{DailyLimits, per_day_at_most, points};
-use crate::budget::{Strategy, Tracked};
+use crate::budget::{ProfileChoice, Strategy, Tracked};
 
 /// The time between two allocations.
 const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
@@ -35,6 +36,9 @@ const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
 const CHANGES_WAIT: Duration = Duration::from_secs(3600);
 /// The polls per day of a new feed until then.
 const POLLS_MEANWHILE: f64 = 24.0;
+
+/// The longest interval without a floor: ten thousand years.
+const DAYS_UNLIMITED: f64 = 3_652_500.0;
 
 /// The earliest time: a feed that was never polled is due since then.
 const NEVER: Time = Time::from_millis(i64::MIN);
@@ -52,6 +56,8 @@ pub(crate) struct Timetable {
     limits: DailyLimits,
     /// The time between two plans, if known.
     cycle: Option<Duration>,
+    /// The longest interval in days.
+    days_max: f64,
     /// Something changed that the next allocation must consider.
     changed: bool,
     rhythms: Vec<FeedSchedule>,
@@ -63,6 +69,7 @@ pub(crate) struct Timetable {
     taken: Vec<Time>,
     /// The computations of points that are allowed now, and the time of that count.
     searches: (f64, Time),
+    profiles: SharedProfiles,
 }
 
 impl Timetable {
@@ -71,17 +78,28 @@ impl Timetable {
             made_at: NEVER,
             limits,
             cycle: None,
+            days_max: DAYS_MAX,
             changed: true,
             rhythms: Vec::new(),
             due: BinaryHeap::new(),
             keyed: Vec::new(),
             taken: Vec::new(),
             searches: (SEARCHES.0, Time::from_millis(i64::MAX)),
+            profiles: SharedProfiles::default(),
         }
     }
 
     pub(crate) fn set_cycle(&mut self, cycle: Option<Duration>) {
         self.cycle = cycle;
+    }
+
+    /// Sets whether every feed with a value is polled at least once in 28 days.
+    pub(crate) fn set_floor(&mut self, floor: bool) {
+        self.days_max = if floor { DAYS_MAX } else { DAYS_UNLIMITED };
+    }
+
+    pub(crate) fn set_profiles(&mut self, choice: ProfileChoice) {
+        self.profiles.set_choice(choice);
     }
 
     pub(crate) fn is_fresh(&self, now: Time, limits: DailyLimits) -> bool {
@@ -102,6 +120,7 @@ impl Timetable {
         limits: DailyLimits,
     ) {
         (self.made_at, self.limits, self.changed) = (now, limits, false);
+        self.profiles.fit(feeds);
         let plans = |cycle: Duration| ALLOCATED_FOR.as_secs_f64() / cycle.as_secs_f64();
         let polls =
             per_day_at_most(strategy, feeds, limits, self.cycle.map_or(f64::INFINITY, plans));
@@ -144,11 +163,19 @@ impl Timetable {
         chosen
     }
 
+    /// Takes a feed out of the queue until it is offered again.
+    pub(crate) fn withdraw(&mut self, feed: usize) {
+        if let Some(keyed) = self.keyed.get_mut(feed) {
+            *keyed = keyed.wrapping_add(1);
+        }
+    }
+
     /// A feed that was never polled is due at once, unless it gets no polls.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.polls() > 0.0)?;
         let cycle = self.cycle.unwrap_or_default();
-        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, cycle))
+        let next = |last| rhythm.next(self.taken[feed], last, cycle, self.days_max);
+        tracked.last.map_or(Some(NEVER), next)
     }
 
     /// Returns when a feed is due, and its polls per day.
@@ -167,7 +194,7 @@ impl Timetable {
         self.keyed[feed] = self.keyed[feed].wrapping_add(1);
         if self.searches.0 >= 1.0 && self.rhythms[feed].lacks_points(&tracked.model) {
             self.searches.0 -= 1.0;
-            self.rhythms[feed].schedule(&tracked.model);
+            self.rhythms[feed].schedule(&self.profiles.day(&tracked.model));
         }
         if let Some(at) = self.due_at(feed, tracked) {
             self.due.push(Reverse((at.max(from), feed as u32, self.keyed[feed])));

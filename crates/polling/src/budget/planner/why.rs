@@ -76,6 +76,17 @@ pub enum PlanCase {
         divergence: f64,
         utility: f64,
     },
+    /// The feeds with the most expected entries are polled.
+    Expected {
+        expected: f64,
+    },
+    /// The poll is to teach how often the feed posts.
+    Learning {
+        /// Entries per day, as far as known.
+        per_day: f64,
+        /// The likely error of that rate, as a share of it.
+        uncertainty: f64,
+    },
     /// The feed gets this many polls a day, the next one at `at`.
     Allotted {
         polls_per_day: f64,
@@ -106,6 +117,10 @@ impl Planner {
         let tracked = self.feeds.get(feed)?;
         let case = match (tracked.last, self.strategy) {
             (None, _) => PlanCase::NeverPolled,
+            _ if self.learning.is_lesson(feed) => {
+                let per_day = tracked.believed().mean_rate() * 86_400.0;
+                PlanCase::Learning { per_day, uncertainty: tracked.model.doubt().sqrt() }
+            }
             (_, Strategy::Uniform) => PlanCase::Turn { ahead: 0, of: self.feeds.len() },
             _ => self.case(feed, now),
         };
@@ -138,6 +153,10 @@ impl Planner {
             }
             Strategy::Tide => self.tide.case(feed as u32, tracked),
             Strategy::TopKUtility => PlanCase::Rank { divergence, utility },
+            Strategy::TopKExpected => {
+                let last = tracked.last.unwrap_or(now);
+                PlanCase::Expected { expected: tracked.believed().expect(last, now) }
+            }
             Strategy::MinDelay
             | Strategy::MinDelayAllocation
             | Strategy::MinDelaySchedule
@@ -186,6 +205,10 @@ impl PlanWhy {
                 format!("n={expected:.2} waited={}s price={}s", waited.as_secs(), price.as_secs())
             }
             PlanCase::Rank { divergence, utility } => format!("div={divergence:.2} u={utility:.0}"),
+            PlanCase::Expected { expected } => format!("expected={expected:.2}"),
+            PlanCase::Learning { per_day, uncertainty } => {
+                format!("learning per-day={per_day:.2} uncertainty={uncertainty:.2}")
+            }
             PlanCase::Allotted { polls_per_day, .. } => format!("looks={polls_per_day:.3}/d"),
             PlanCase::NotAllotted => "no-look".to_owned(),
             PlanCase::NotYetAllotted => "not-yet".to_owned(),

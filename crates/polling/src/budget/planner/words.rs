@@ -72,6 +72,15 @@ pub(crate) fn plan_sentences(case: PlanCase, strategy: Strategy) -> String {
              with the longest wait are polled first.",
             waited(utility)
         ),
+        PlanCase::Expected { expected } => format!(
+            "{expected:.1} new entries are expected now. The feeds with the most are polled first; \
+             among equals, those with the most readers."
+        ),
+        PlanCase::Learning { per_day, uncertainty } => format!(
+            "This is a learning poll. It is to teach how often the feed posts: now that is about \
+             {per_day:.1} entries a day, give or take {:.0} %.",
+            100.0 * uncertainty
+        ),
         PlanCase::Allotted { polls_per_day, .. } => {
             format!("It gets {polls_per_day:.2} polls a day. {}", aim(strategy))
         }
@@ -96,6 +105,7 @@ const fn aim(strategy: Strategy) -> &'static str {
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
+        | Strategy::TopKExpected
         | Strategy::TwoSteps
         | Strategy::Tide => "The budget decides.",
     }

@@ -1,4 +1,4 @@
-//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 4.2; source 002). One search
+//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 3.2.2; source 002). One search
 //! covers the first two points, with the rest from theorem 3; the other covers all points.
 //!
 //! ```

@@ -9,6 +9,7 @@
 pub mod crossings;
 mod saturation;
 mod spender;
+pub mod top_k_expected;
 pub mod top_k_utility;
 pub mod two_steps;
 pub mod uniform;
@@ -21,7 +22,7 @@ use crate::model::{Model, ModelKind};
 use crate::spec::SpecError;
 use crate::spec::{KnownName, unknown};
 
-pub use spender::{Miss, Spender};
+pub use spender::{Miss, ProfileChoice, Spender};
 
 /// The rule that spends a budget over all feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +40,11 @@ pub enum Strategy {
     CrawlAge,
     LambdaCrawl,
     Tide,
+    TopKExpected,
 }
 
 impl Strategy {
-    pub const ALL: [Strategy; 13] = [
+    pub const ALL: [Strategy; 14] = [
         Strategy::Uniform,
         Strategy::OnlySat,
         Strategy::OnlyTau,
@@ -56,6 +58,7 @@ impl Strategy {
         Strategy::CrawlAge,
         Strategy::LambdaCrawl,
         Strategy::Tide,
+        Strategy::TopKExpected,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -73,6 +76,7 @@ impl Strategy {
             Strategy::CrawlAge => "crawl-age",
             Strategy::LambdaCrawl => "lambda-crawl",
             Strategy::Tide => "tide",
+            Strategy::TopKExpected => "top-k-expected",
         }
     }
 }
@@ -104,16 +108,19 @@ pub enum Estimator {
     Offline,
     /// The model of the policy `tide`.
     Tide,
+    /// The total of a day, and the shares of its hours.
+    DailyTotal,
 }
 
 impl Estimator {
-    pub const ALL: [Estimator; 6] = [
+    pub const ALL: [Estimator; 7] = [
         Estimator::Oracle,
         Estimator::SingleVariable,
         Estimator::Periodic,
         Estimator::Histogram,
         Estimator::Offline,
         Estimator::Tide,
+        Estimator::DailyTotal,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -124,18 +131,20 @@ impl Estimator {
             Estimator::Histogram => "histogram",
             Estimator::Offline => "offline",
             Estimator::Tide => "tide",
+            Estimator::DailyTotal => "daily-total",
         }
     }
 
-    /// Returns the model to start with; `None` for the oracle. An offline one must be trained, then
-    /// [frozen](Model::frozen).
+    /// Returns the model to start with; `None` for the oracle.
     pub fn start(self) -> Option<Model> {
         match self {
             Estimator::Oracle => None,
             Estimator::SingleVariable => Some(Model::single_variable(Smoothing::adjusting())),
             Estimator::Periodic => Some(Model::daily(Smoothing::adjusting())),
-            Estimator::Histogram | Estimator::Offline => Some(Model::sliding()),
+            Estimator::Histogram => Some(Model::sliding()),
+            Estimator::Offline => Some(ModelKind::Offline.start()),
             Estimator::Tide => Some(ModelKind::Tide.start()),
+            Estimator::DailyTotal => Some(ModelKind::DailyTotal.start()),
         }
     }
 }

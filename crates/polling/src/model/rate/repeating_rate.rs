@@ -46,6 +46,8 @@ impl Model {
             Model::Changes(model) => (flat(&model.flat.rate), 0, &*EVEN),
             Model::Periodic(model) => (model.slots(), 0, &*EVEN),
             Model::Tide(model) => (model.slots(), 0, model.minutes()),
+            Model::DailyTotal(model) => (model.slots(), 0, &*EVEN),
+            Model::Offline(model) => (model.rates()?.slots(), 0, &*EVEN),
             Model::Sliding(_, Some(rates)) | Model::Frozen(rates) => {
                 (rates.slots(), rates.local(Time::from_millis(0)).millis(), &*EVEN)
             }

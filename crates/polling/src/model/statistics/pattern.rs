@@ -1,11 +1,14 @@
 //! The eight update patterns of feeds (dissertation 003, section 3.7.5).
 //!
-//! The source gives these rules; their order is our choice, since the patterns overlap. No entry is
-//! **empty**, one is **single entry**. A median gap of zero with the newest entry within a second
-//! of the response is **on-the-fly**. All times equal is **chunked**. The newest at least eight
-//! weeks old and eight median gaps old is **zombie**. No gap above two hours is **constant**. A
-//! median gap of a day or more is **spontaneous**. The rest, active in parts of the day, is
-//! **sliced**.
+//! The source gives these rules; their order is our choice, since the patterns overlap. The window
+//! of the last poll decides four patterns. No entry is **empty**, one is **single entry**. A median
+//! gap of zero with the newest entry within a second of the response's `Date` is **on-the-fly**. All
+//! times equal is **chunked**.
+//!
+//! All known entries decide the others. The newest at least eight weeks old and eight median gaps
+//! old is **zombie**. No gap above two hours is **constant**. A median gap of a day or more is
+//! **spontaneous**. The rest, active in parts of the day, is **sliced**. The median of an even
+//! number of gaps is the lower of the two in the middle.
 //!
 //! ```
 //! use feed::Time;
@@ -52,25 +55,33 @@ impl UpdatePattern {
     }
 }
 
-/// Returns the pattern of the publication `times`, oldest first, as known at the last poll.
-/// `answered_at` is the response's `Date`, or else the time of the poll.
+/// Returns the pattern of a feed whose one window shows all of its publication `times`, oldest
+/// first. `answered_at` is the response's `Date`, or else the time of the poll.
 pub fn pattern_of(times: &[Time], answered_at: Time) -> UpdatePattern {
-    let (Some(oldest), Some(newest)) = (times.first(), times.last()) else {
+    pattern_of_window(times, times, answered_at)
+}
+
+/// Returns the pattern of a feed with these publication times, oldest first: those that the `window`
+/// of the last poll showed, and all that are `known`. `answered_at` is the response's `Date`, or
+/// else the time of the poll.
+pub fn pattern_of_window(window: &[Time], known: &[Time], answered_at: Time) -> UpdatePattern {
+    let (Some(oldest), Some(newest)) = (window.first(), window.last()) else {
         return UpdatePattern::Empty;
     };
-    if times.len() == 1 {
+    if window.len() == 1 {
         return UpdatePattern::SingleEntry;
     }
-    let mut gaps: Vec<i64> = times.windows(2).map(|w| w[1].millis_since(w[0])).collect();
-    gaps.sort_unstable();
-    let median = gaps[gaps.len() / 2];
-    let longest = gaps[gaps.len() - 1];
     let age = answered_at.millis_since(*newest);
-    if median == 0 && age.abs() <= ON_THE_FLY_MS {
-        UpdatePattern::OnTheFly
-    } else if oldest == newest {
-        UpdatePattern::Chunked
-    } else if age >= ZOMBIE_MS && age >= median.saturating_mul(ZOMBIE_GAPS) {
+    if Gaps::of(window).median == 0 && age.abs() <= ON_THE_FLY_MS {
+        return UpdatePattern::OnTheFly;
+    }
+    if oldest == newest {
+        return UpdatePattern::Chunked;
+    }
+    // Without a history the window is all that is known.
+    let known = if known.len() < window.len() { window } else { known };
+    let Gaps { median, longest } = Gaps::of(known);
+    if age >= ZOMBIE_MS && age >= median.saturating_mul(ZOMBIE_GAPS) {
         UpdatePattern::Zombie
     } else if longest <= CONSTANT_GAP_MS {
         UpdatePattern::Constant
@@ -78,6 +89,25 @@ pub fn pattern_of(times: &[Time], answered_at: Time) -> UpdatePattern {
         UpdatePattern::Spontaneous
     } else {
         UpdatePattern::Sliced
+    }
+}
+
+/// The gaps between entries, in milliseconds.
+struct Gaps {
+    /// The lower of the two in the middle.
+    median: i64,
+    longest: i64,
+}
+
+impl Gaps {
+    /// Returns zeros for fewer than two entries.
+    fn of(times: &[Time]) -> Gaps {
+        let mut gaps: Vec<i64> = times.windows(2).map(|w| w[1].millis_since(w[0])).collect();
+        let Some(longest) = gaps.iter().copied().max() else {
+            return Gaps { median: 0, longest: 0 };
+        };
+        let middle = (gaps.len() - 1) / 2;
+        Gaps { median: *gaps.select_nth_unstable(middle).1, longest }
     }
 }
 
@@ -99,5 +129,24 @@ mod tests {
         assert_eq!(pattern(&[1.0, 15.0, 29.0], 29.0 + 112.0), UpdatePattern::Zombie);
         assert_eq!(pattern(&[1.0, 15.0, 29.0], 29.0 + 111.0), UpdatePattern::Spontaneous);
         assert_eq!(pattern(&[1.0, 1.01, 1.05, 2.0, 2.01], 2.1), UpdatePattern::Sliced);
+    }
+    /// The window of the last poll decides single, chunked and on-the-fly, whatever came before.
+    #[test]
+    fn the_last_window_decides_where_the_history_would_say_sliced() {
+        let time = |d: f64| Time::from_millis((d * 86_400_000.0) as i64);
+        let known: Vec<Time> = [1.0, 1.01, 1.05, 2.0, 2.01, 3.0, 3.0].map(time).to_vec();
+        let judged = |window: &[Time], at: f64| pattern_of_window(window, &known, time(at));
+        assert_eq!(judged(&known[6..], 4.0), UpdatePattern::SingleEntry);
+        assert_eq!(judged(&known[5..], 4.0), UpdatePattern::Chunked);
+        assert_eq!(judged(&known[5..], 3.0), UpdatePattern::OnTheFly);
+        assert_eq!(judged(&known[4..], 4.0), UpdatePattern::Sliced);
+        assert_eq!(judged(&[], 4.0), UpdatePattern::Empty);
+    }
+
+    /// Two gaps of 12 hours and 36 hours: the lower median is below a day.
+    #[test]
+    fn the_median_of_an_even_number_of_gaps_is_the_lower_one() {
+        assert_eq!(pattern(&[1.0, 1.5, 3.0], 3.5), UpdatePattern::Sliced);
+        assert_eq!(pattern(&[1.0, 2.0, 3.5], 3.5), UpdatePattern::Spontaneous);
     }
 }

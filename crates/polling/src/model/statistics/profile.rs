@@ -1,5 +1,6 @@
 //! Daily profiles shared by similar feeds: k-means over normalised 24-dimensional hour vectors, K =
-//! 12 (Sia, Cho and Cho 2007, section 5; source 002; also budgets for `IndHist/AggHist`).
+//! 12 (Sia, Cho and Cho 2007, section 4.3.1; source 002). `indhist-agg` uses them too (dissertation
+//! 003, section 2.5.4).
 //!
 //! A feed's entries per hour are divided by their sum; profiles are the means of the clusters. The
 //! clustering is deterministic: the first centre is the vector nearest to the mean of all, each
@@ -27,7 +28,8 @@ const STEPS_MAX: usize = 100;
 /// The smallest share of an hour in a profile: no hour is impossible.
 const HOUR_SHARE_MIN: f64 = 1e-4;
 
-type Hours = [f64; 24];
+/// Shares of a day, or entries, by hour.
+pub type Hours = [f64; 24];
 
 /// The means of the clusters, each with sum one.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +74,11 @@ impl Profiles {
             }
         }
         Some(Profiles { centres })
+    }
+
+    /// Returns the centre that is nearest to the shares of a day's hours, as the paper assigns feeds.
+    pub fn nearest(&self, shares: &Hours) -> &Hours {
+        &self.centres[nearest(&self.centres, shares)]
     }
 
     /// Returns the profile under which a feed's entries per hour are likeliest.

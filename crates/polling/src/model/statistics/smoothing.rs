@@ -37,12 +37,15 @@ impl Smoothing {
 
     /// Returns the weight of the newest poll in the model.
     pub fn value(self) -> f64 {
+        self.value_within(SMOOTHING_RANGE)
+    }
+
+    /// Returns the same within another range.
+    pub fn value_within(self, (low, high): (f64, f64)) -> f64 {
         match self {
             Smoothing::Fixed(a) => a.clamp(0.0, 1.0),
             Smoothing::Adjusting { error_abs, .. } if error_abs <= 0.0 => START,
-            Smoothing::Adjusting { error, error_abs } => {
-                (error.abs() / error_abs).clamp(SMOOTHING_RANGE.0, SMOOTHING_RANGE.1)
-            }
+            Smoothing::Adjusting { error, error_abs } => (error.abs() / error_abs).clamp(low, high),
         }
     }
 

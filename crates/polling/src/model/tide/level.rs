@@ -62,6 +62,12 @@ impl RateLevel {
         self.spans[1].entries
     }
 
+    /// Returns the number of entries that the rate is worth: those of the short span, and the
+    /// weight of the long one. After a change the short span begins again.
+    pub(super) fn n_effective(&self) -> f64 {
+        self.spans[0].entries + self.spans[1].entries.min(WEIGHT[0])
+    }
+
     pub(super) fn count_entry(&mut self) {
         self.spans.iter_mut().for_each(|span| span.entries += 1.0);
     }

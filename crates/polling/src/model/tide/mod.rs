@@ -192,6 +192,11 @@ impl TideModel {
         self.level.rate()
     }
 
+    /// Returns the number of entries that the rate is worth now.
+    pub(crate) fn n_effective(&self) -> f64 {
+        self.level.n_effective()
+    }
+
     /// Returns the number of entries on which the rate is based.
     pub(crate) fn n_known(&self) -> f64 {
         self.level.n_known()

@@ -79,7 +79,8 @@ impl RuleCase {
                  polled once a day."
             ),
             RuleCase::AdvaRss { m, runs } => format!(
-                "After its last changes the feed is polled every {runs} runs of 8 min (M = {m:.2})."
+                "After its last changes the feed is polled every {runs} runs of the policy \
+                 (M = {m:.2})."
             ),
             RuleCase::AdvaRssTraining { every } => format!(
                 "Its daily pattern is not known yet. The interval grows without changes and \

@@ -3,8 +3,13 @@
 //!
 //! P_t = a·β_t + (1 − a)·δ_u/δ_g with a = 0.9. The share β_t is that of the weekday's past days
 //! with a change; δ_u/δ_g is that of all past days. Polls lie whole days apart: P is summed from
-//! the next day on until σ is reached. Changes count for the day on which they were found.
-//! Training: a poll every 24 hours until seven days were seen; the first poll only sets the start.
+//! the next day on until σ is reached. Changes count for the day on which they were found. A day
+//! that the rule did not poll counts as a day without a change.
+//!
+//! Training (section 4.4.1): a poll every 24 hours; the first poll only sets the start. Live it
+//! lasts until seven days were seen, and learning goes on. In the lab the model stays as it was at
+//! the end of training ([`WeekdayCounts::train`], or [`WeekdayCounts::in_training`] with own
+//! polls).
 //!
 //! ```
 //! use polling::policy::lihz::WeekdayCounts;
@@ -32,6 +37,9 @@ const OWN_SHARE: (i128, i128) = (9, 10);
 const SEEN_MAX: u16 = 52;
 /// Days of training.
 const TRAINING_DAYS: u32 = 7;
+/// The most days without a poll that count as unchanged: the longest interval of the evaluation
+/// (β). A longer pause was not the rule's decision.
+const SKIPPED_MAX: i64 = 28;
 
 /// Days seen and days with a change, Monday first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +50,8 @@ pub struct WeekdayCounts {
     last: Option<(i64, bool)>,
     /// Trained beforehand and not changed.
     frozen: bool,
+    /// The end of a training phase with own daily polls. The model is frozen afterwards.
+    trains_until: Option<Time>,
     zone_secs: i32,
 }
 
@@ -51,27 +61,39 @@ impl WeekdayCounts {
     }
 
     pub const fn from_counts(seen: [u16; 7], changed: [u16; 7]) -> WeekdayCounts {
-        WeekdayCounts { seen, changed, last: None, frozen: false, zone_secs: 0 }
+        WeekdayCounts { seen, changed, last: None, frozen: false, trains_until: None, zone_secs: 0 }
     }
 
     /// Trains with polls at start + k·24 h; the first only sets the start.
     pub fn train(training: &Training<'_>) -> WeekdayCounts {
         let mut week = WeekdayCounts { zone_secs: training.zone_secs, ..WeekdayCounts::new() };
-        let day = std::time::Duration::from_millis(DAY_MS.unsigned_abs());
-        let (mut before, mut poll) = (training.start, training.start + day);
+        let every = std::time::Duration::from_millis(DAY_MS.unsigned_abs());
+        let (mut before, mut poll) = (training.start, training.start + every);
         while poll <= training.end && before < poll {
             let new_until = |t: Time| training.history.partition_point(|entry| *entry <= t);
-            week.count(poll, new_until(poll) > new_until(before), u16::MAX);
-            (before, poll) = (poll, poll + day);
+            let day = day_of(poll, week.zone_secs);
+            week.count(day, new_until(poll) > new_until(before), u16::MAX);
+            (before, poll) = (poll, poll + every);
         }
         week.frozen = true;
         week
+    }
+
+    /// Returns an empty model that polls daily until `end` and does not change afterwards.
+    pub const fn in_training(end: Time, zone_secs: i32) -> WeekdayCounts {
+        WeekdayCounts { trains_until: Some(end), zone_secs, ..WeekdayCounts::new() }
     }
 
     pub(crate) fn learn(&mut self, o: &Observation<'_>) {
         if !o.outcome.is_success() || self.frozen {
             return;
         }
+        if self.trains_until.is_some_and(|end| o.at > end) {
+            self.frozen = true;
+            return;
+        }
+        // The last training poll is at the very end.
+        self.frozen = self.trains_until == Some(o.at);
         let day = day_of(o.at, self.zone_secs);
         match &mut self.last {
             // The first poll sets the start: its entries are of many days.
@@ -84,16 +106,19 @@ impl WeekdayCounts {
                     *changed = changed.saturating_add(1);
                 }
             }
-            Some(_) => {
-                self.count(o.at, !o.new.is_empty(), SEEN_MAX);
+            Some((last, _)) => {
+                for skipped in last.saturating_add(1).max(day.saturating_sub(SKIPPED_MAX))..day {
+                    self.count(skipped, false, SEEN_MAX);
+                }
+                self.count(day, !o.new.is_empty(), SEEN_MAX);
                 self.last = Some((day, !o.new.is_empty()));
             }
         }
     }
 
     /// Counts one more day; earlier days are halved once there are `most`.
-    fn count(&mut self, at: Time, changed: bool, most: u16) {
-        let w = weekday(day_of(at, self.zone_secs));
+    fn count(&mut self, day: i64, changed: bool, most: u16) {
+        let w = weekday(day);
         if self.seen[w] >= most {
             self.seen[w] /= 2;
             self.changed[w] /= 2;
@@ -138,7 +163,8 @@ impl WeekdayCounts {
 
     pub(crate) fn propose(&self, sigma: Decimal, o: &Observation<'_>) -> Proposal {
         let n_days: u32 = self.seen.iter().map(|n| u32::from(*n)).sum();
-        if n_days < TRAINING_DAYS && !self.frozen {
+        let in_training = self.trains_until.is_some() || n_days < TRAINING_DAYS;
+        if in_training && !self.frozen {
             let day = Fraction::whole(DAY_MS.into());
             return Proposal::After(day, RuleCase::LihzTraining { n_days });
         }
@@ -160,10 +186,15 @@ impl WeekdayCounts {
         bytes.extend(self.zone_secs.to_le_bytes());
         let (day, counted) = self.last.unwrap_or((i64::MIN, false));
         bytes.extend(day.to_le_bytes());
-        bytes.push(u8::from(counted) | u8::from(self.frozen) << 1);
+        let trains = u8::from(self.trains_until.is_some());
+        bytes.push(u8::from(counted) | u8::from(self.frozen) << 1 | trains << 2);
+        if let Some(end) = self.trains_until {
+            bytes.extend(end.millis().to_le_bytes());
+        }
     }
 
-    /// Reads the counts. Version 1 of the learned state kept them in one byte each.
+    /// Reads the counts. Version 1 of the learned state kept them in one byte each. The end of
+    /// training follows only if its flag is set, which older programs never did.
     pub(crate) fn read(reader: &mut ByteReader<'_>, version: u8) -> Option<WeekdayCounts> {
         let mut count = || match version {
             1 => reader.u8().map(u16::from),
@@ -177,10 +208,13 @@ impl WeekdayCounts {
         let day = reader.i64()?;
         let flags = reader.u8()?;
         let last = (day != i64::MIN).then_some((day, flags & 1 == 1));
+        let trains_until =
+            if flags & 4 == 4 { Some(Time::from_millis(reader.i64()?)) } else { None };
         let week = WeekdayCounts::from_counts(seen, changed);
         // More changes than days were never written.
         let sane = seen.iter().zip(&changed).all(|(seen, changed)| changed <= seen);
-        sane.then_some(WeekdayCounts { last, frozen: flags & 2 == 2, zone_secs, ..week })
+        let frozen = flags & 2 == 2;
+        sane.then_some(WeekdayCounts { last, frozen, trains_until, zone_secs, ..week })
     }
 }
 
@@ -195,4 +229,72 @@ fn lcm(a: i128, b: i128) -> i128 {
         (x, y) = (y, x % y);
     }
     a / x.max(1) * b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bounds, Policy};
+
+    /// A Monday at noon.
+    const MONDAY: i64 = 4 * 86_400 + 43_200;
+
+    fn observed(day: i64, new: &[Time]) -> Observation<'_> {
+        Observation::seen(Time::from_secs(MONDAY + day * 86_400), new, new)
+    }
+
+    /// The example of section 2.7.3: on the Monday after table 2.2, Tuesday has 0.36. It is not
+    /// polled, and 0 is entered for it. Wednesday has 0.8 and is polled.
+    #[test]
+    fn a_day_that_is_not_polled_counts_as_a_day_without_a_change() {
+        let (seen, changed) = ([7, 6, 6, 6, 6, 7, 7], [3, 2, 5, 2, 2, 6, 5]);
+        let monday = day_of(Time::from_secs(MONDAY), 0);
+        let mut week = WeekdayCounts::from_counts(seen, changed);
+        week.last = Some((monday, false));
+        assert!((week.probability(1).to_f64() - 0.3555).abs() < 1e-3);
+        let news = [Time::from_secs(MONDAY + 86_400)];
+        week.learn(&observed(2, &news));
+        assert_eq!((week.seen, week.changed), ([7, 7, 7, 6, 6, 7, 7], [3, 2, 6, 2, 2, 6, 5]));
+        // A pause longer than any interval of the rule says little about the feed.
+        let mut paused = week;
+        paused.learn(&observed(1000, &[]));
+        let days = |week: &WeekdayCounts| week.seen.iter().sum::<u16>();
+        assert_eq!(days(&paused) - days(&week), 29);
+        let mut set_back = week;
+        set_back.learn(&observed(-5, &[]));
+        assert_eq!(days(&set_back) - days(&week), 1);
+    }
+
+    /// Section 4.4.1: a poll every 24 hours in training, a multiple of a day afterwards.
+    #[test]
+    fn own_training_polls_give_the_model_that_a_history_gives() {
+        let day = |d: i64| Time::from_secs(MONDAY + d * 86_400);
+        let history: Vec<Time> = [0, 1, 3, 5].map(|d| day(d).shifted(3_600_000)).to_vec();
+        let training = Training { history: &history, start: day(0), end: day(7), zone_secs: 0 };
+        let policy: Policy = "lihz:1.0".parse().unwrap();
+        let mut learned = policy.train_by_polling(&training);
+        let mut at = day(0);
+        for n_polls in 0..8 {
+            assert_eq!(at, day(n_polls));
+            let new: Vec<Time> = history.iter().copied().filter(|t| *t <= at).collect();
+            let before = history.iter().filter(|t| **t <= day(n_polls - 1)).count();
+            let o = Observation::seen(at, &new, &new[before..]);
+            policy.learn(&mut learned, &o);
+            learned = crate::Learned::decode(&policy, &learned.encode());
+            at = policy.wish(&learned, &o, &Bounds::EVALUATION).at;
+        }
+        // 4 of 7 days had a change. From Monday on: Tuesday and Wednesday have 0.9 + 0.1·4/7.
+        assert_eq!(at, day(9));
+        let (own, given) = match (&learned.memory, policy.train(&training).memory) {
+            (
+                crate::policy::learned::PolicyState::Lihz(own),
+                crate::policy::learned::PolicyState::Lihz(given),
+            ) => (*own, given),
+            _ => unreachable!("both are of lihz"),
+        };
+        assert_eq!((own.seen, own.changed), (given.seen, given.changed));
+        let mut later = learned.clone();
+        policy.learn(&mut later, &observed(9, &history));
+        assert_eq!(later.memory, learned.memory, "frozen after training");
+    }
 }

@@ -1,6 +1,6 @@
 //! `tidings lab budget`: runs strategies over a trace, each with the same number of polls.
 
-use lab::budget::{BudgetSetting, StrategyRun, spend_all};
+use lab::budget::{BudgetOptions, BudgetSetting, StrategyRun, spend_all};
 use serde_json::{Value, json};
 
 use super::files::read_world;
@@ -16,13 +16,13 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
         return Err(input_error(format!("--cycle: {message}")));
     }
     let world = read_world(&args.traces, args.times.window)?;
-    let phases = super::phases(&world, args.times.start, args.train, args.test, false)?;
+    let phases = super::phases(&world, args.times.start, args.train, args.test, args.warm_up)?;
     let setting = BudgetSetting {
         phases,
         allowance: args.budget,
         cycle: args.cycle,
         estimator: args.estimator,
-        true_counts: false,
+        options: BudgetOptions { learn: args.learn, ..args.as_published.options() },
     };
     let waiting = spinner("spending");
     let spent = spend_all(&world, &args.strategies, &setting, super::threads());

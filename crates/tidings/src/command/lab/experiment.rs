@@ -67,11 +67,14 @@ fn world(definition: &Definition, args: &ExperimentArgs) -> Result<(World, bool)
         }
         Some(WorldSource::Synth(spec)) => {
             let mut csv = Vec::new();
-            lab::world::synth::Population::draw(&spec).write_csv(&mut csv)?;
+            let population = lab::world::synth::Population::draw(&spec);
+            population.write_csv(&mut csv)?;
             let mut builder = WorldBuilder::default();
             lab::world::trace::read("synthetic", &csv[..], &mut builder)
                 .map_err(|e| failed(e.to_string()))?;
-            Ok((builder.finish(window), false))
+            let mut world = builder.finish(window);
+            world.feeds.extend(population.without_entries());
+            Ok((world, false))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use api::what_if::{ReplayResult, RuleResult};
 use engine::BudgetRule;
-use lab::budget::{BudgetSetting, PollAllowance, spend};
+use lab::budget::{BudgetOptions, BudgetSetting, PollAllowance, spend};
 use lab::{Alternative, Setting, World};
 use polling::budget::Estimator;
 use store::Store;
@@ -61,7 +61,7 @@ fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool
         allowance: PollAllowance { polls, per: DAY },
         cycle: CYCLE,
         estimator: Estimator::Tide,
-        true_counts: false,
+        options: BudgetOptions::default(),
     };
     let spent = spend(world, BudgetRule::STRATEGY.into(), &setting);
     RuleResult {

@@ -6,10 +6,10 @@ use std::process::Output;
 
 use crate::program::{Instance, path_text};
 
-const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// A copy of the folder `experiments` without records, with no traces next to it.
-fn clone(instance: &Instance) -> PathBuf {
+pub fn clone(instance: &Instance) -> PathBuf {
     let root = instance.home.path().join("clone");
     for folder in ["experiments/definitions", "experiments/traces"] {
         fs::create_dir_all(root.join(folder)).unwrap();
@@ -21,7 +21,7 @@ fn clone(instance: &Instance) -> PathBuf {
     root
 }
 
-fn run_in(root: &Path, instance: &Instance, args: &[&str]) -> (Output, String) {
+pub fn run_in(root: &Path, instance: &Instance, args: &[&str]) -> (Output, String) {
     let ended = instance.command(args).current_dir(root).output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     (ended, said)

@@ -1,0 +1,40 @@
+//! The choices in which a reproduction of a paper differs from live use.
+
+use polling::budget::LearnShare;
+use serde::{Deserialize, Deserializer};
+
+/// Options of a run. The default is the behaviour of the live engine.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetOptions {
+    /// Whether estimators learn how many entries were published, even beyond the window, as in
+    /// figures 10 to 12 of source 000. No live aggregator can know that.
+    pub true_counts: bool,
+    /// Whether `single-variable` and `periodic` start at zero and use no publication dates, as in
+    /// sections 4 and 6.1 of source 000. Live they start with the rate of the first window.
+    pub from_zero: bool,
+    /// Whether allocating strategies poll every feed at least once in 28 days. The papers do not.
+    pub floor: bool,
+    /// Whether `two-steps` and `only-tau` pay polls beyond the budget back in the next cycles.
+    /// Source 001 lets them overspend.
+    pub pay_back: bool,
+    /// The share of the polls that is for learning, paid from the same budget.
+    #[serde(deserialize_with = "share")]
+    pub learn: LearnShare,
+}
+
+fn share<'de, D: Deserializer<'de>>(from: D) -> Result<LearnShare, D::Error> {
+    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+}
+
+impl Default for BudgetOptions {
+    fn default() -> BudgetOptions {
+        BudgetOptions {
+            true_counts: false,
+            from_zero: false,
+            floor: true,
+            pay_back: true,
+            learn: LearnShare::Off,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! How little is known about a feed's rate: its relative variance, for learning polls.
+//!
+//! ```
+//! use feed::{Observation, Time};
+//! use polling::model::ModelKind;
+//!
+//! let mut model = ModelKind::Tide.start();
+//! assert_eq!(model.doubt(), 1.0);
+//! let hourly: Vec<Time> = (0..40).map(|h| Time::from_secs(h * 3600)).collect();
+//! model.learn(&Observation::first(Time::from_secs(40 * 3600), &hourly));
+//! assert!(model.doubt() < 0.05);
+//! ```
+
+use super::Model;
+use super::smoothing::Smoothing;
+
+impl Model {
+    /// Returns the relative variance of the rate, from 0 (known) to 1 (unknown).
+    ///
+    /// A rate that rests on n entries has 1/n (Gamma and Poisson). The paper's smoothed models keep
+    /// no counts: a weight a of the newest poll leaves a/(2 − a) of the variance of one poll. What
+    /// cannot be learned, or follows the window anyway, has none.
+    pub fn doubt(&self) -> f64 {
+        let smoothed = |smoothing: Smoothing| match smoothing {
+            Smoothing::Adjusting { error_abs, .. } if error_abs <= 0.0 => 1.0,
+            smoothing => smoothing.value() / (2.0 - smoothing.value()),
+        };
+        let doubt = match self {
+            Model::Homogeneous(_) | Model::Frozen(_) => 0.0,
+            Model::SingleVariable(model) => smoothed(model.smoothing),
+            Model::Periodic(model) => smoothed(model.smoothing),
+            Model::DailyTotal(model) => smoothed(model.smoothing),
+            Model::Changes(model) => 1.0 / (1.0 + model.intervals.len() as f64),
+            Model::Sliding(days, _) => 1.0 / (1.0 + days.n_entries()),
+            Model::Tide(model) => 1.0 / model.n_effective().max(1.0),
+            Model::Offline(model) if model.is_frozen() => 0.0,
+            Model::Offline(model) => 1.0 / (1.0 + model.n_entries()),
+        };
+        doubt.clamp(0.0, 1.0)
+    }
+}
