@@ -1,9 +1,9 @@
 //! The main text of a web page, and facts about it.
 //!
-//! [`extract`] takes the bytes and the address of a page. It returns an [`ExtractedArticle`], or the
-//! reason why there is none. Every input has a limit, and no page makes it panic. The crate fetches
-//! nothing, reads no clock and does not sanitise: the HTML of an article passes `api::sanitise`
-//! before anybody sees it, as the HTML of feeds does.
+//! [`extract`] takes the bytes and the address of a page. It returns an [`ExtractedArticle`], or
+//! the reason why there is none. Every input has a limit, and no page makes it panic. The crate
+//! fetches nothing, reads no clock and does not sanitise: the HTML of an article passes
+//! `api::sanitise` before anybody sees it, as the HTML of feeds does.
 
 mod base;
 pub mod category;

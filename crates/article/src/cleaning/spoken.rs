@@ -26,14 +26,16 @@ const LINKS_MIN: f64 = 0.5;
 
 pub fn remove(root: &NodeRef<'_>) {
     let all = blocks(root);
-    let mut left: usize = all.iter().map(|block| block.n_chars).sum();
+    let total: usize = all.iter().map(|block| block.n_chars).sum();
+    let (mut left, mut rest) = (total, total);
     let mut gone: HashSet<NodeId> = HashSet::new();
     for (at, block) in all.iter().enumerate() {
+        let rest_here = rest;
+        rest -= block.n_chars;
         if gone.contains(&block.node.id) {
             continue;
         }
-        let rest: usize = all[at..].iter().map(|block| block.n_chars).sum();
-        let n_out = if begins_appendix(block, rest, left) {
+        let n_out = if begins_appendix(block, rest_here, left) {
             all.len() - at
         } else if is_lead_in(block) || is_request(block) || is_ad(block) {
             1
