@@ -1,5 +1,6 @@
 //! One command, one file.
 
+pub mod article;
 pub mod backup;
 pub mod budget;
 pub mod config;

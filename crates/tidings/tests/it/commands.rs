@@ -1,6 +1,7 @@
 //! The commands: their output, their errors and their effects, with and without a daemon.
 
 mod adding;
+mod articles;
 mod calls;
 mod configuration;
 mod experiments;
@@ -8,6 +9,7 @@ mod lab;
 mod listing;
 mod log;
 mod manual;
+mod pasting;
 mod people;
 mod queries;
 mod reading;

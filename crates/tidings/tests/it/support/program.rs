@@ -17,8 +17,8 @@ use crate::wire::{self, addresses};
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Commands that know no data folder.
-const FOLDERLESS: [&str; 8] =
-    ["parse", "discover", "lab", "completions", "man", "config", "--help", "--version"];
+const FOLDERLESS: [&str; 9] =
+    ["parse", "article", "discover", "lab", "completions", "man", "config", "--help", "--version"];
 
 /// Tests that keep both cores busy or measure pace run one after another.
 pub fn alone() -> MutexGuard<'static, ()> {
