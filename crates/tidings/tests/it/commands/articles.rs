@@ -67,7 +67,7 @@ fn check(article: &Value, origin: &str) {
 #[test]
 fn a_file_yields_its_article() {
     let instance = Instance::new();
-    let file = instance.write("page.html", &page());
+    let file = instance.write("page.html", page());
     let args = ["article", path_text(&file), "--url", "https://herald.example/story", "--json"];
     check(&instance.run(&args).ok().json(), "https://herald.example");
     let shown = instance.run(&["article", path_text(&file)]).ok().stdout;
