@@ -14,7 +14,7 @@ use crate::budget::{BudgetRule, Budgeted};
 /// choice.
 const CYCLE: Duration = Duration::from_secs(60);
 /// The assumed size in bytes of a document before the first one: the median of 200,000 recorded
-/// feeds (dissertation 003, chapter 3).
+/// feeds (source 003, chapter 3).
 const DOCUMENT_BYTES: f64 = 17_000.0;
 
 /// The number of feeds stored at once: more would delay polls after a start.

@@ -21,7 +21,7 @@ struct DiscoveredFeed {
     url: String,
     title: Option<String>,
     mime_type: Option<String>,
-    /// Why it is left out, where it stands for a feed that is listed already.
+    /// The reason why it is left out, if it is the same as a listed feed.
     dropped: Option<String>,
 }
 
@@ -111,7 +111,9 @@ pub async fn fetched_page(
         Fetched::Refused { status } => Err(format!("the server refused ({status})")),
         Fetched::Blocked { reason } => Err(reason),
         Fetched::Failed(failure) => Err(failure.detail),
-        Fetched::NotModified { .. } => Err("304 to a first request".to_owned()),
+        Fetched::NotModified { .. } => {
+            Err("the server answered 304 (not modified) to a first request".to_owned())
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One command, one file.
+//! The commands, one in each file.
 
 pub mod article;
 pub mod backup;
