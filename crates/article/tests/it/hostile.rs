@@ -1,7 +1,7 @@
 //! Pages that are made to exhaust the program. Each is either read or refused; none kills the
 //! process. The threads of these tests have stacks of 2 MB, as those of the live program.
 //!
-//! Measured in a release build: the worst of 84 such pages at the limits takes 3.1 s of CPU
+//! Measured in a release build: the worst of 84 such pages at the limits takes 2.1 s of CPU
 //! (240 nested sections with 45,600 headings) and 64 MB (49,000 links).
 
 use std::fmt::Write;
