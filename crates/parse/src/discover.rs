@@ -1,6 +1,7 @@
 //! Finds the feeds that a page names, and which of them are the same feed twice. It fetches
 //! nothing: the caller finds out whether an address answers with a feed.
 
+mod known;
 mod twins;
 
 use url::Url;
@@ -11,6 +12,7 @@ use crate::resolve;
 use crate::scan::{MarkupToken, Scanner};
 use crate::warning::Warnings;
 
+pub use known::{known_feeds, likely_feeds, why_no_feed};
 pub use twins::{Dropped, deduplicate};
 
 /// A feed that a page names.
@@ -26,15 +28,36 @@ const CANDIDATES_MAX: usize = 200;
 /// The part of a page that is searched for its charset declaration, as in browsers.
 const META_BYTES_MAX: usize = 1024;
 
-/// Returns the feeds of a page in its order, each once. They are the `<link rel=alternate>`
-/// elements, or else links in the text that look like feeds.
+/// Returns the feeds of a page in its order, each once: `<link rel=alternate>`. A page without such
+/// links may have a canonical address on a [well-known site](known_feeds). Else links in its text
+/// that look like feeds count, or the answer of a podcast directory. At last come
+/// [guesses](likely_feeds).
 pub fn links(html: &[u8], content_type: Option<&str>, base: &Url) -> Vec<Candidate> {
     let meta = meta_charset(html);
     let said = content_type.filter(|t| t.to_ascii_lowercase().contains("charset"));
     let decoded = crate::encoding::decode(html, said.or(meta.as_deref()));
     let mut page = Page::at(base);
     page.read(&decoded.text);
-    if page.linked.is_empty() { page.mentioned } else { page.linked }
+    let by_rule = |feeds: Vec<Url>| -> Vec<Candidate> {
+        let unnamed = |url| Candidate { url, title: None, mime_type: None };
+        feeds.into_iter().map(unnamed).collect()
+    };
+    let canonical = page.canonical.as_ref().map(known_feeds).unwrap_or_default();
+    let found =
+        [page.linked, by_rule(canonical), page.mentioned, by_rule(looked_up(&decoded.text))];
+    let found = found.into_iter().find(|list| !list.is_empty());
+    found.unwrap_or_else(|| by_rule(likely_feeds(base)))
+}
+
+/// The feed in the answer of a podcast directory: `{"results": [{"feedUrl": …}]}`.
+fn looked_up(text: &str) -> Vec<Url> {
+    if !text.trim_start().starts_with('{') {
+        return Vec::new();
+    }
+    let Ok(answer) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
+    let address = answer.pointer("/results/0/feedUrl").and_then(serde_json::Value::as_str);
+    let url = address.and_then(|address| Url::parse(address).ok());
+    url.into_iter().filter(|url| matches!(url.scheme(), "http" | "https")).collect()
 }
 
 fn meta_charset(html: &[u8]) -> Option<String> {
@@ -54,11 +77,19 @@ struct Page {
     based: bool,
     linked: Vec<Candidate>,
     mentioned: Vec<Candidate>,
+    /// The address that the page gives as its own. A page by name gives the one by number.
+    canonical: Option<Url>,
 }
 
 impl Page {
     fn at(base: &Url) -> Page {
-        Page { base: base.clone(), based: false, linked: Vec::new(), mentioned: Vec::new() }
+        Page {
+            base: base.clone(),
+            based: false,
+            linked: Vec::new(),
+            mentioned: Vec::new(),
+            canonical: None,
+        }
     }
 
     /// Reads the tags of a page in one pass, with the scanner of feeds. HTML libraries compare each
@@ -94,6 +125,8 @@ impl Page {
                 if is_feed_link(&rel, mime_type.as_deref(), &href) {
                     let title = attrs.text("title");
                     add(&mut self.linked, &self.base, &href, title, mime_type);
+                } else if rel.trim() == "canonical" && self.canonical.is_none() {
+                    self.canonical = self.base.join(href.trim()).ok();
                 }
             }
             "a" => {
@@ -272,5 +305,34 @@ mod tests {
                 "http://example.org/z",
             ],
         );
+    }
+
+    #[test]
+    fn a_page_of_a_known_site_names_the_feeds_of_its_canonical_address() {
+        check(
+            "<link rel=canonical href='https://www.youtube.com/channel/UCabc'><a href=/feed>x</a>",
+            &["https://www.youtube.com/feeds/videos.xml?channel_id=UCabc"],
+        );
+        check(
+            "<link rel=canonical href='https://www.youtube.com/channel/UCabc'><link rel=alternate \
+             type=application/rss+xml href=/own>",
+            &["https://example.org/own"],
+        );
+    }
+
+    #[test]
+    fn the_answer_of_a_podcast_directory_names_a_feed() {
+        let answer = r#" {"resultCount":1,"results":[{"feedUrl":"https://pod.example/rss"}]}"#;
+        check(answer, &["https://pod.example/rss"]);
+        check(r#"{"resultCount":0,"results":[]}"#, &[]);
+        check(r#"{"results":[{"feedUrl":"file:///etc/passwd"}]}"#, &[]);
+    }
+
+    #[test]
+    fn a_page_that_names_nothing_is_guessed_by_its_path() {
+        let page = Url::parse("https://social.example/@someone").unwrap();
+        let found = links(b"<p>x", None, &page);
+        assert_eq!(found[0].url.as_str(), "https://social.example/@someone.rss");
+        assert_eq!(links(b"<p>x", None, &Url::parse("https://e.org/").unwrap()), []);
     }
 }

@@ -3,6 +3,7 @@
 pub mod feed_list;
 pub mod lab;
 pub mod operate;
+pub mod page;
 pub mod query;
 
 use std::net::SocketAddr;
@@ -112,6 +113,8 @@ pub enum CliCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Show the main text of one web page
+    Article(page::PageArgs),
     /// Manage accounts and tokens; with the first account everybody must log in
     #[command(subcommand)]
     User(UserCommand),

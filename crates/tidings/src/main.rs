@@ -59,6 +59,7 @@ async fn carried_out(command: CliCommand) -> Result<(), CliError> {
         CliCommand::Discover { urls, json, allow_private, config } => {
             command::discover::run(&urls, json, allow_private, config).await
         }
+        CliCommand::Article(page) => command::article::run(page).await,
         CliCommand::Parse { file, content_type, url, json } => {
             command::parse::run(&file, content_type.as_deref(), url.as_deref(), json)
         }

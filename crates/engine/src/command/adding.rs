@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dispatch::command::{AddedFeed, CommandResult, NotAdded};
 use feed::{FeedId, FeedUrl, Time};
+use parse::discover::{known_feeds, why_no_feed};
 use store::NewFeed;
 
 use super::{CommandError, Progress, poll_all, polled, schedule_added, tags};
@@ -32,12 +33,14 @@ pub async fn add(
     progress: Progress<'_>,
 ) -> Result<CommandResult, CommandError> {
     let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
+    let pasted: Vec<PastedAddress> =
+        parsed?.into_iter().map(|url| PastedAddress::new(url, check.force)).collect();
     let tags: Vec<String> = tags.iter().map(|tag| tags::checked(tag)).collect::<Result<_, _>>()?;
     let now = engine.clock.now();
     let mut feeds = Vec::new();
     let due = if check.poll { now + ASKED_WAIT } else { now };
-    for url in parsed? {
-        feeds.push(add_one(engine, url, &tags, due)?);
+    for address in &pasted {
+        feeds.push(add_one(engine, address.feed.clone(), &tags, due)?);
     }
     let mut not_added = Vec::new();
     if check.poll {
@@ -46,27 +49,57 @@ pub async fn add(
         for feed in &mut feeds {
             feed.poll = answers.iter().find(|a| a.feed.0 == feed.id).map(polled);
         }
-        follow_pages(engine, &mut feeds, &tags, due, progress).await?;
+        let again = Adding { engine, tags: &tags, due, progress };
+        again.follow_pages(&mut feeds).await?;
+        again.fall_back(&mut feeds, &pasted).await?;
         if !check.force {
-            not_added = take_away_dead(engine, &mut feeds)?;
+            not_added = take_away_dead(engine, &mut feeds, &pasted)?;
         }
     }
     Ok(CommandResult::Added { feeds, not_added })
+}
+
+/// An address as a person gave it, and the feed that it stands for.
+struct PastedAddress {
+    feed: FeedUrl,
+    /// The page of a well-known site, if a rule made the feed's address of it.
+    page: Option<FeedUrl>,
+    /// The reason why the site has no feeds.
+    why_not: Option<&'static str>,
+}
+
+impl PastedAddress {
+    /// Applies the rules for well-known sites, unless the address must be kept as it is.
+    fn new(url: FeedUrl, force: bool) -> PastedAddress {
+        let known = if force { Vec::new() } else { known_feeds(url.url()) };
+        let why_not = why_no_feed(url.url());
+        match known.first().and_then(|feed| FeedUrl::parse(feed.as_str()).ok()) {
+            Some(feed) => PastedAddress { feed, page: Some(url), why_not },
+            None => PastedAddress { feed: url, page: None, why_not },
+        }
+    }
+}
+
+/// Whether a feed was added and its first poll failed.
+fn is_dead(feed: &AddedFeed) -> bool {
+    !feed.existed && feed.poll.as_ref().is_some_and(|poll| !poll.is_success())
 }
 
 /// Removes new feeds whose first poll failed.
 fn take_away_dead(
     engine: &Engine,
     feeds: &mut Vec<AddedFeed>,
+    pasted: &[PastedAddress],
 ) -> Result<Vec<NotAdded>, CommandError> {
-    let is_dead = |feed: &mut AddedFeed| {
-        !feed.existed && feed.poll.as_ref().is_some_and(|poll| !poll.is_success())
-    };
     let mut not_added = Vec::new();
-    for AddedFeed { id, url, poll, .. } in feeds.extract_if(.., is_dead) {
+    for AddedFeed { id, url, poll, .. } in feeds.extract_if(.., |feed| is_dead(feed)) {
         engine.forget(FeedId(id));
         engine.store.remove_feed(FeedId(id))?;
-        not_added.extend(poll.map(|poll| NotAdded { url, poll }));
+        let why_not = pasted.iter().find(|p| p.feed.masked() == url).and_then(|p| p.why_not);
+        not_added.extend(poll.map(|mut poll| {
+            poll.detail = why_not.map_or(poll.detail, str::to_owned);
+            NotAdded { url, poll }
+        }));
     }
     Ok(not_added)
 }
@@ -90,26 +123,50 @@ fn add_one(
     })
 }
 
-/// A URL that turned out to be a page which names exactly one feed stands for that feed.
-async fn follow_pages(
-    engine: &Engine,
-    feeds: &mut [AddedFeed],
-    tags: &[String],
+/// One command that adds feeds, while it tries further addresses.
+struct Adding<'a> {
+    engine: &'a Engine,
+    tags: &'a [String],
     due: Time,
-    progress: Progress<'_>,
-) -> Result<(), CommandError> {
-    for feed in feeds {
-        let Some(poll) = &feed.poll else { continue };
-        let [only] = poll.candidates.as_slice() else { continue };
-        let Ok(url) = FeedUrl::parse(only) else { continue };
-        let page = FeedId(feed.id);
-        *feed = add_one(engine, url, tags, due)?;
-        engine.forget(page);
-        engine.store.remove_feed(page)?;
+    progress: Progress<'a>,
+}
+
+impl Adding<'_> {
+    /// A URL that turned out to be a page which names exactly one feed stands for that feed.
+    async fn follow_pages(&self, feeds: &mut [AddedFeed]) -> Result<(), CommandError> {
+        for feed in feeds {
+            let Some(poll) = &feed.poll else { continue };
+            let [only] = poll.candidates.as_slice() else { continue };
+            let Ok(url) = FeedUrl::parse(only) else { continue };
+            self.replace(feed, url).await?;
+        }
+        Ok(())
+    }
+
+    /// If the address that a rule made is not a feed, the page itself may still name one.
+    async fn fall_back(
+        &self,
+        feeds: &mut [AddedFeed],
+        pasted: &[PastedAddress],
+    ) -> Result<(), CommandError> {
+        for (feed, address) in feeds.iter_mut().zip(pasted) {
+            let Some(page) = address.page.clone().filter(|_| is_dead(feed)) else { continue };
+            self.replace(feed, page).await?;
+            self.follow_pages(std::slice::from_mut(feed)).await?;
+        }
+        Ok(())
+    }
+
+    /// Replaces a feed that was just added by another address, and polls that.
+    async fn replace(&self, feed: &mut AddedFeed, url: FeedUrl) -> Result<(), CommandError> {
+        let old = FeedId(feed.id);
+        *feed = add_one(self.engine, url, self.tags, self.due)?;
+        self.engine.forget(old);
+        self.engine.store.remove_feed(old)?;
         if !feed.existed {
-            let answers = poll_all(engine, &[FeedId(feed.id)], progress).await?;
+            let answers = poll_all(self.engine, &[FeedId(feed.id)], self.progress).await?;
             feed.poll = answers.first().map(polled);
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -1,6 +1,7 @@
 //! `tidings discover`: lists the feeds that a page names. It sends one request per URL, plus
-//! redirects, one after the other and with the gap between polls. It does not know when a running
-//! daemon sent requests to the same domain.
+//! redirects, one after the other and with the gap between polls. A rule for a well-known site, or
+//! a guess by the path, costs one more request if it is wrong or to check it. The command does not
+//! know when a running daemon sent requests to the same domain.
 
 use std::path::PathBuf;
 
@@ -61,13 +62,50 @@ pub async fn run(
     if any_failed { Err(failed_silently()) } else { Ok(()) }
 }
 
-/// Fetches a page and returns the feeds that it names.
+/// Returns the feeds of an address: by a rule for its site, or by the page itself.
 async fn feeds_of(errands: &Errands, url: Url) -> Result<Vec<DiscoveredFeed>, String> {
+    if let Some(why) = discover::why_no_feed(&url) {
+        return Err(why.to_owned());
+    }
+    let known = discover::known_feeds(&url);
+    if let Some((first, others)) = known.split_first()
+        && let Ok(mut feeds) = named_by(errands, first.clone()).await
+    {
+        feeds.extend(others.iter().cloned().map(by_rule));
+        return Ok(feeds);
+    }
+    let feeds = named_by(errands, url.clone()).await?;
+    let guesses: Vec<Url> = discover::likely_feeds(&url);
+    match guesses.first().filter(|guess| feeds.iter().all(|feed| feed.url == guess.as_str())) {
+        Some(guess) => named_by(errands, guess.clone()).await.map_err(|_| NO_FEED.to_owned()),
+        None => Ok(feeds),
+    }
+}
+
+const NO_FEED: &str = "the page is not a feed and has no link to one; look for a feed link on the \
+    site and use its address";
+
+/// A feed that a rule names and nobody asked for yet.
+fn by_rule(url: Url) -> DiscoveredFeed {
+    found(Candidate { url, title: None, mime_type: None }, None)
+}
+
+/// Fetches a page and returns the feeds that it names.
+async fn named_by(errands: &Errands, url: Url) -> Result<Vec<DiscoveredFeed>, String> {
+    let (url, bytes, content_type) = fetched_page(errands, url).await?;
+    read(&bytes, content_type.as_deref(), &url)
+}
+
+/// Fetches a page. Returns its last address, the body and the type, or why there is none.
+pub async fn fetched_page(
+    errands: &Errands,
+    url: Url,
+) -> Result<(Url, Vec<u8>, Option<String>), String> {
     let Some((url, fetched)) = errands.page(url).await else {
         return Err("internal error; please report it".to_owned());
     };
     match fetched {
-        Fetched::Body { bytes, content_type, .. } => read(&bytes, content_type.as_deref(), &url),
+        Fetched::Body { bytes, content_type, .. } => Ok((url, bytes.to_vec(), content_type)),
         Fetched::Moved { .. } => Err(format!("more than {} redirects", engine::PAGE_HOPS_MAX)),
         Fetched::Gone => Err("it is gone (410)".to_owned()),
         Fetched::Refused { status } => Err(format!("the server refused ({status})")),
@@ -95,9 +133,7 @@ fn read(
     }
     let candidates = discover::links(bytes, content_type, url);
     if candidates.is_empty() {
-        return Err("the page is not a feed and has no link to one; look for a feed link on the \
-                    site and use its address"
-            .to_owned());
+        return Err(NO_FEED.to_owned());
     }
     let urls: Vec<Url> = candidates.iter().map(|c| c.url.clone()).collect();
     let kept = discover::deduplicate(&urls);

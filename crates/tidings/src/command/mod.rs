@@ -1,5 +1,6 @@
 //! The commands, one in each file.
 
+pub mod article;
 pub mod backup;
 pub mod budget;
 pub mod config;

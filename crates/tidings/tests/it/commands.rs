@@ -1,6 +1,7 @@
 //! The commands: their output, their errors and their effects, with and without a daemon.
 
 mod adding;
+mod articles;
 mod calls;
 mod configuration;
 mod experiments;
@@ -9,6 +10,7 @@ mod listing;
 mod log;
 mod manual;
 mod papers;
+mod pasting;
 mod people;
 mod queries;
 mod reading;

@@ -17,8 +17,18 @@ use crate::wire::{self, addresses};
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Commands without a data folder.
-const FOLDERLESS: [&str; 9] =
-    ["parse", "discover", "lab", "completions", "man", "config", "migrate", "--help", "--version"];
+const FOLDERLESS: [&str; 9] = [
+    "parse",
+    "article",
+    "discover",
+    "lab",
+    "completions",
+    "man",
+    "config",
+    "migrate",
+    "--help",
+    "--version",
+];
 
 /// Tests that keep both cores busy or measure pace run one at a time.
 pub fn alone() -> MutexGuard<'static, ()> {

@@ -1,0 +1,124 @@
+//! Removes blocks whose words say that they are not the article: “Read more: …”, “Related stories”
+//! with a list of links, “Sign up for our newsletter”.
+
+mod phrases;
+
+use std::collections::HashSet;
+
+use dom_query::{NodeId, NodeRef};
+
+use super::CHARS_MIN;
+use super::blocks::{TextBlock, blocks};
+use phrases::{ACTIONS, ADS, AUTHORS, COMMENTS, COUNTED, HEADS, LEAD_INS, OBJECTS, has, phrases};
+
+/// Characters of a request to subscribe or follow.
+const REQUEST_CHARS_MAX: usize = 400;
+/// Characters of a line that leads to another article.
+const LEAD_IN_CHARS_MAX: usize = 300;
+/// Blocks that may follow a heading such as “Related stories”.
+const FOLLOWERS_MAX: usize = 40;
+/// The largest share of a text that comments may be. Long threads are longer than their article.
+const COMMENTS_SHARE_MAX: f64 = 0.7;
+/// The largest share of a text that the words about its author may be.
+const AUTHOR_SHARE_MAX: f64 = 0.2;
+/// A block with this share of characters in links leads elsewhere.
+const LINKS_MIN: f64 = 0.5;
+
+pub fn remove(root: &NodeRef<'_>) {
+    let all = blocks(root);
+    let total: usize = all.iter().map(|block| block.n_chars).sum();
+    let (mut left, mut rest) = (total, total);
+    let mut gone: HashSet<NodeId> = HashSet::new();
+    for (at, block) in all.iter().enumerate() {
+        let rest_here = rest;
+        rest -= block.n_chars;
+        if gone.contains(&block.node.id) {
+            continue;
+        }
+        let n_out = if begins_appendix(block, rest_here, left) {
+            all.len() - at
+        } else if is_lead_in(block) || is_request(block) || is_ad(block) {
+            1
+        } else {
+            n_under_head(&all[at..])
+        };
+        let chars: usize = all[at..at + n_out].iter().map(|block| block.n_chars).sum();
+        if n_out == 0 || left - chars < CHARS_MIN {
+            continue;
+        }
+        left -= chars;
+        for out in &all[at..at + n_out] {
+            gone.insert(out.node.id);
+            out.node.remove_from_parent();
+        }
+    }
+}
+
+/// Whether a block is the heading of the comments or of a text about the author. All after it
+/// goes, unless it is too much of the text. `rest` and `total` are characters.
+fn begins_appendix(block: &TextBlock<'_>, rest: usize, total: usize) -> bool {
+    if block.n_chars > 80 || block.is_set_apart() {
+        return false;
+    }
+    let line = block.line.to_lowercase();
+    let line = line.trim_matches(|c: char| !c.is_alphanumeric());
+    let counted = line.split_once(' ').is_some_and(|(number, what)| {
+        number.bytes().all(|b| b.is_ascii_digit())
+            && phrases(COUNTED).any(|word| what.starts_with(word))
+    });
+    let share = rest as f64 / total.max(1) as f64;
+    (counted || has(COMMENTS, line)) && share <= COMMENTS_SHARE_MAX
+        || has(AUTHORS, line) && share <= AUTHOR_SHARE_MAX
+}
+
+/// “Read more: another headline”, where the headline is a link.
+fn is_lead_in(block: &TextBlock<'_>) -> bool {
+    if block.n_chars > LEAD_IN_CHARS_MAX || block.n_linked == 0 || block.is_set_apart() {
+        return false;
+    }
+    let line = block.line.to_lowercase();
+    phrases(LEAD_INS).any(|phrase| {
+        line.strip_prefix(phrase).is_some_and(|rest| {
+            let n_rest = rest.trim_start_matches([':', ' ', '–', '—', '-', '>', '»', '|']);
+            rest.starts_with([':', ' ', '–', '—', '-', '>', '»', '|'])
+                && block.n_linked as f64 >= 0.6 * n_rest.chars().count() as f64
+        })
+    })
+}
+
+/// “Sign up for our newsletter”, “Follow us on …”.
+fn is_request(block: &TextBlock<'_>) -> bool {
+    if block.n_chars > REQUEST_CHARS_MAX || block.is_set_apart() {
+        return false;
+    }
+    // A sentence about a newsletter is not a request: requests begin with it or link to it.
+    let line = block.line.to_lowercase();
+    let action = phrases(ACTIONS).filter_map(|action| line.find(action)).min();
+    let is_object = phrases(OBJECTS).any(|object| line.contains(object));
+    action.is_some_and(|at| is_object && (at < 40 || block.n_linked > 0) && at < 200)
+}
+
+fn is_ad(block: &TextBlock<'_>) -> bool {
+    let line = block.line.to_lowercase();
+    has(ADS, line.trim_matches(|c: char| !c.is_alphanumeric()))
+}
+
+/// Returns the number of blocks that go: the heading and the links under it.
+fn n_under_head(blocks: &[TextBlock<'_>]) -> usize {
+    let Some((head, after)) = blocks.split_first() else { return 0 };
+    if head.n_chars > 60 || head.is_set_apart() {
+        return 0;
+    }
+    let line = head.line.to_lowercase();
+    let line = line.trim_matches(|c: char| !c.is_alphanumeric());
+    if !has(HEADS, line) {
+        return 0;
+    }
+    let leads_away = |block: &&TextBlock<'_>| {
+        !block.is_heading() && block.link_density() > LINKS_MIN
+            || block.is_heading() && block.link_density() > 0.9
+    };
+    let n_after = after.iter().take(FOLLOWERS_MAX).take_while(leads_away).count();
+    // A heading without links may begin a real section, unless nothing follows.
+    if n_after > 0 || after.is_empty() { 1 + n_after } else { 0 }
+}
