@@ -17,7 +17,7 @@ use crate::wire::{self, addresses};
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Commands without a data folder.
-const FOLDERLESS: [&str; 9] = [
+const FOLDERLESS: [&str; 10] = [
     "parse",
     "article",
     "discover",
