@@ -62,7 +62,7 @@ impl Defect {
             Defect::UnknownDate => "date that is not understood, left out",
             Defect::UnknownHint => "polling hint that is not understood, left out",
             Defect::RssCloud => {
-                "rssCloud notices are offered; they are not spoken, so it is polled"
+                "rssCloud notices by a protocol other than http-post; it is polled instead"
             }
             Defect::BadBase64 => "base64 text that cannot be decoded, left as written",
             Defect::FieldTooLong => "field longer than the limit, cut",

@@ -25,6 +25,8 @@ const STEPS: &[Migration] = &[
     ("hub limits", include_str!("../../migrations/11_hub_limits.sql")),
     ("provenance", include_str!("../../migrations/12_provenance.sql")),
     ("counts", include_str!("../../migrations/13_counts.sql")),
+    ("declared", include_str!("../../migrations/14_declared.sql")),
+    ("clouds", include_str!("../../migrations/15_clouds.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

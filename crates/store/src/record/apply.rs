@@ -16,8 +16,8 @@ use crate::queries::matches;
 use crate::record::copies::SourceClaim;
 use crate::record::poll_history;
 use crate::{
-    Decision, DocumentRecord, EditedEntry, EntryChanges, LocationChange, NewEntry, NextPoll,
-    PollRecord, PushRecord, RecordResult, StoreError, search,
+    Decision, DocumentRecord, EditedEntry, EntryChanges, FeedFacts, LocationChange, NewEntry,
+    NextPoll, PollRecord, PushRecord, RecordResult, StoreError, search,
 };
 
 /// Earlier texts that are stored of one entry. Some feeds print the current time into every entry,
@@ -147,8 +147,8 @@ fn add_entry(
     }
     let sql = "insert into entries (feed, key, guid, title, link, author, summary, content, \
                categories, enclosures, published_claim, published_at, updated_at, seen_at, \
-               content_hash, source) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
-               $13, $14, $15, $16) returning id";
+               content_hash, source, language) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
+               $11, $12, $13, $14, $15, $16, $17) returning id";
     let id: i64 = conn.prepare_cached(sql)?.query_row(
         params![
             feed.0,
@@ -167,6 +167,7 @@ fn add_entry(
             at.millis(),
             new.content.cast_signed(),
             claim.as_ref().map(|claim| source_json(&claim.source)),
+            item.language,
         ],
         |row| row.get(0),
     )?;
@@ -208,7 +209,7 @@ fn revise_entry(
     let item = &new.item;
     let sql = "update entries set title = $1, link = $2, author = $3, summary = $4, content = $5, \
                categories = $6, enclosures = $7, updated_at = $8, edited_at = $9, \
-               content_hash = $10 where id = $11";
+               content_hash = $10, language = $11 where id = $12";
     conn.prepare_cached(sql)?.execute(params![
         item.title,
         item.link,
@@ -220,6 +221,7 @@ fn revise_entry(
         millis(item.updated),
         at.millis(),
         new.content.cast_signed(),
+        item.language,
         entry,
     ])?;
     search::note_change(conn, EntryId(entry))
@@ -290,19 +292,16 @@ fn write_facts(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
     if let Some(DocumentRecord { facts, hints, .. }) = record.document() {
         // Most documents repeat the same facts, and then no row is rewritten.
         let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4, topic = $5, \
-                   cloud = $6 where id = $7 \
+                   cloud = $6, categories = $7 where id = $8 \
                    and (title is distinct from $1 or site is distinct from $2 \
                    or language is distinct from $3 or hub is distinct from $4 \
-                   or topic is distinct from $5 or cloud is distinct from $6)";
-        let changed = conn.prepare_cached(sql)?.execute(params![
-            facts.title,
-            facts.site,
-            facts.language,
-            facts.hub,
-            facts.topic,
-            facts.cloud,
-            feed
-        ])?;
+                   or topic is distinct from $5 or cloud is distinct from $6 \
+                   or categories is distinct from $7)";
+        let FeedFacts { title, site, language, hub, topic, cloud, categories } = facts;
+        let categories = words_json(categories);
+        let changed = conn
+            .prepare_cached(sql)?
+            .execute(params![title, site, language, hub, topic, cloud, categories, feed])?;
         if changed > 0 {
             state::refresh_title(conn, record.feed)?;
         }

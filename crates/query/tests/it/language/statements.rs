@@ -77,7 +77,8 @@ fn a_statement_says_what_was_written() {
 fn what_is_shown_is_read_as_the_same() {
     let simple = "CREATE FEED a AS RETURN ALL FEEDS";
     let sides = r#"CREATE FEED a AS RETURN TAG "x" where TITLE contains "a" or "b"
-        join FEED b | ALL FEEDS where not LINK = "https://e.org/" on link within 3 hours where AUTHOR = "c" window 1 day"#;
+        join FEED b | ALL FEEDS
+        where not LINK = "https://e.org/" on link within 3 hours where AUTHOR = "c" window 1 day"#;
     for text in [EVERYTHING, simple, sides, "DROP FEED IF EXISTS a", "drop feed if", "DROP FEED a"]
     {
         let first = query::parse(text).unwrap().remove(0);
