@@ -4,6 +4,7 @@ pub mod feed_list;
 pub mod lab;
 pub mod operate;
 pub mod query;
+pub mod wanted;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

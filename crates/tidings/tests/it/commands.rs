@@ -14,3 +14,4 @@ mod reading;
 mod subscriptions;
 mod together;
 mod units;
+mod wanted;
