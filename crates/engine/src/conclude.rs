@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use dispatch::{PassedDomain, ReadDocument};
 use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, Trouble, Window};
+use polling::budget::PollCost;
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
 use store::{ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace};
@@ -192,6 +193,7 @@ fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> 
         detail: String::new(),
         candidates: Vec::new(),
         bytes: trip.bytes,
+        cost: PollCost::default(),
         not_recorded: None,
     }
 }

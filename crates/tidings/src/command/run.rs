@@ -225,7 +225,9 @@ fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'stati
     let (figures, engine) = (engine.figures_reader(), Arc::downgrade(engine));
     move || {
         let now = figures();
-        let budget = engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.budget);
+        let rule = engine.upgrade().and_then(|engine| engine.budget());
+        let (limits, units) = (rule.map(|r| r.limits()), rule.filter(|r| r.price.is_some()));
+        let bytes = limits.filter(|_| units.is_none()).and_then(|b| b.bytes_per_day());
         api::Spent {
             seen: now.seen,
             unchanged: now.unchanged,
@@ -234,8 +236,9 @@ fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'stati
             refused: now.refused,
             gone: now.gone,
             suspected_misses: now.suspected_misses,
-            budget_polls_per_hour: budget.map(|b| b.polls_per_day() / 24.0),
-            budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
+            budget_polls_per_hour: limits.map(|b| b.polls_per_day() / 24.0),
+            budget_bytes_per_hour: bytes.map(|n| n / 24.0),
+            budget_units_per_hour: units.map(|r| r.budget.polls_per_day() / 24.0),
         }
     }
 }
