@@ -21,7 +21,7 @@ use crate::plan::ErrandClass;
 const VERIFY_WAIT: Duration = Duration::from_secs(600);
 /// The wait after the first refusal; each further one quadruples it.
 const WAIT_MIN: Duration = Duration::from_secs(300);
-const WAIT_MAX: Duration = Duration::from_secs(86_400);
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(86_400);
 /// A hub that cannot be told that we leave notices it by our 404.
 const LEAVE_MAX: u32 = 3;
 /// More redirects than this lead nowhere.
@@ -143,7 +143,7 @@ fn callback(public: &Url, token: &str) -> Url {
 }
 
 /// How long to wait after so many refusals in a row.
-fn wait(attempts: u32, retry_after: Option<Duration>) -> Duration {
+pub(super) fn wait(attempts: u32, retry_after: Option<Duration>) -> Duration {
     let own = WAIT_MIN.saturating_mul(4_u32.saturating_pow(attempts.saturating_sub(1)));
     own.max(retry_after.unwrap_or_default()).min(WAIT_MAX)
 }
