@@ -1,5 +1,6 @@
-# What one does with this repository. Each verb is the command itself; nothing clever.
-# `make run` needs Rust and a C compiler. `make test` and `make bench` install what else they need.
+# The commands of this repository; each target only runs them.
+# `make run` needs Rust and a C compiler. `make test` and `make bench` install other programs that
+# they need.
 
 FUZZ_SECONDS ?= 60
 SOAK_ROUNDS ?= 200
@@ -12,12 +13,12 @@ run:
 	cargo build --release --bin tidings
 	"$${CARGO_TARGET_DIR:-target}/release/tidings" run
 
-# The program serves itself a hundred feeds at 600 times their speed and polls them. No network.
+# The program serves a hundred feeds to itself and polls them at 600 times real speed. No network.
 demo:
 	cargo build --release --bin tidings
 	"$${CARGO_TARGET_DIR:-target}/release/tidings" run --demo
 
-# Everything that must hold before a change is taken.
+# All checks that must pass before a change is accepted.
 test: packages
 	cargo fmt --all --check
 	cargo run -q -p xtask -- tidy
@@ -29,14 +30,14 @@ test: packages
 	  cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- described
 
-# The inner loop, under two minutes with a warm target: format, the rules of the house, and the unit
-# tests of every crate. It starts no program, no server and no browser.
+# For use while you work, under two minutes with a warm target: format, the rules of `xtask tidy`, and
+# the unit tests of every crate. It starts no program, server or browser.
 quick:
 	cargo fmt --all --check
 	cargo run -q -p xtask -- tidy
 	cargo test -q --workspace --lib --bins
 
-# Format, lints, the rules of the house: no tests.
+# Format, lints and the rules of `xtask tidy`, without tests.
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -58,7 +59,7 @@ bench:
 
 # Every constant of tide halved and doubled, on halves of the feeds and at two times: a few minutes.
 # The cells go to CROSS_VALIDATION/cells.csv, the tables to standard output. Lines go through PRICES
-# prices: nine tell more than five and take twice as long.
+# prices: nine are more precise than five and take twice as long.
 TRACES ?= ../shared/traces
 CROSS_VALIDATION ?= target/cross-validation
 PRICES ?= 5
@@ -72,17 +73,17 @@ soak:
 	SOAK_ROUNDS=$(SOAK_ROUNDS) cargo test -p tidings --test it -- --nocapture soak
 	cargo run -q -p xtask -- described --examples 300
 
-# Each fuzz target for FUZZ_SECONDS. The stable compiler does, told that it may.
+# Each fuzz target for FUZZ_SECONDS. RUSTC_BOOTSTRAP lets the stable compiler build them.
 fuzz:
 	command -v cargo-fuzz >/dev/null || cargo install --locked cargo-fuzz
 	cd fuzz && for target in $$(RUSTC_BOOTSTRAP=1 cargo fuzz list); do \
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# On Debian, and only where something is missing: a C compiler for SQLite and ring, a browser to
-# try the page in, Python's environments for the tool that tries the API, and the programs that the
-# tests run: reader apps, shells, groff, systemd-analyze. A test whose program cannot be installed
-# says so and ends; with CI set, it fails, and so does this.
+# Installs missing programs on Debian: a C compiler for SQLite and ring, a browser to test the page,
+# Python environments for the tool that tests the API, and the programs that the tests run: reader
+# apps, shells, groff, systemd-analyze. A test without its program says so and ends. With CI set, the
+# test fails, and so does this target.
 APPS = newsboat liferea xvfb xauth dbus xdotool bsdutils groff systemd zsh fish
 PROGRAMS = newsboat liferea xvfb-run xauth dbus-run-session xdotool script groff systemd-analyze zsh fish
 packages:

@@ -1,7 +1,8 @@
-//! An instance for client libraries: the program from `TIDINGS` (or `target/debug`), an account, a
-//! token, and two feeds from a publisher of its own, all on loopback. Ended when it is let go.
+//! An instance for the tests of client libraries: the program from `TIDINGS` (or `target/debug`),
+//! an account, a token, and two feeds of a local publisher, all on loopback. The instance ends when
+//! it is dropped.
 //!
-//! It knows nothing of how the program is built inside.
+//! It does not know the inside of the program.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,14 +14,14 @@ use std::time::Duration;
 use tempfile::TempDir;
 use url::Url;
 
-/// Far above what a loaded machine needs.
+/// Far longer than a busy machine needs.
 const TRIES: u32 = 1500;
 const BETWEEN: Duration = Duration::from_millis(40);
 
 pub struct Desk {
     pub url: Url,
     pub token: String,
-    /// The address of one more feed of the publisher, which nobody has added yet.
+    /// The address of one more feed of the publisher, which has not been added.
     pub new_feed: Url,
     daemon: Child,
     _home: TempDir,
@@ -77,13 +78,13 @@ fn program(home: &TempDir) -> Command {
 
 impl Drop for Desk {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
+        // It may have ended already.
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }
 }
 
-/// Waits until something is there.
+/// Waits until a condition holds.
 #[track_caller]
 pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     for _ in 0..TRIES {
@@ -95,7 +96,7 @@ pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     panic!("waited in vain: {what}");
 }
 
-/// Serves `/one`, `/two` and `/three` until the tests end; answers where.
+/// Serves `/one`, `/two` and `/three` until the tests end. Returns the address.
 fn publisher() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));

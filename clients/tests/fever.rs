@@ -1,4 +1,4 @@
-//! `fever_api` holds our Fever API against what News Flash expects of one.
+//! Tests our Fever API with `fever_api`, the library of News Flash.
 
 use clients::desk;
 use fever_api::FeverApi;

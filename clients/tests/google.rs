@@ -1,4 +1,4 @@
-//! `greader_api` holds our Google Reader API against what News Flash expects of one.
+//! Tests our Google Reader API with `greader_api`, the library of News Flash.
 
 use clients::{Desk, desk};
 use greader_api::models::{AuthInput, GoogleAuthInput, State, StreamQuery, StreamType};

@@ -1,4 +1,4 @@
-//! `miniflux_api` holds our `/v1` against what News Flash expects of one.
+//! Tests our `/v1` with `miniflux_api`, the library of News Flash.
 
 use clients::desk;
 use miniflux_api::MinifluxApi;

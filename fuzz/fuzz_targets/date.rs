@@ -1,4 +1,5 @@
-//! Any text as a date: no panic, and what is understood can be shown and understood again.
+//! Reads any text as a date. It must not panic, and a date that is read must survive being written
+//! and read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

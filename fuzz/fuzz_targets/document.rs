@@ -1,5 +1,5 @@
-//! Any bytes, with and without a content type and a base: no panic, limits kept, and what is
-//! written from the result is a document again.
+//! Reads any bytes as a document, with and without a content type and a base. It must not panic and
+//! must keep the limits. The result, written as a document, must be readable again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any bytes as a subscription list: no panic, and what is read survives being written.
+//! Reads any bytes as a subscription list. It must not panic, and the list must survive being
+//! written and read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any text as a file of statements: no panic, faults point into the file, and what is read is
-//! read again from what it shows itself as.
+//! Reads any text as a file of statements. It must not panic, and faults must point into the file.
+//! Statements must survive being written and read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

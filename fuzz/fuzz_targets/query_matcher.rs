@@ -1,12 +1,12 @@
-//! Many queries at once against the same queries one by one without any index: both must keep the
-//! same entries, before and after learning, and after queries came and went.
+//! Compares many queries at once with the same queries one by one, without an index. Both must keep
+//! the same entries, before and after learning, and after queries were added and removed.
 #![no_main]
 
 use feed::{EntryId, FeedId, Time};
 use libfuzzer_sys::fuzz_target;
 use query::{Catalog, Condition, Create, Entry, Matcher, QueryId, Scratch, Statement, States};
 
-/// A query whose condition no word finds: it is checked for every entry.
+/// A query without a word to find it by: it is checked for every entry.
 fn unindexed(create: &Create) -> query::Query {
     let mut query = create.query.clone();
     query.condition = query
@@ -29,7 +29,7 @@ fn entry<'a>(n: i64, text: &'a str, tags: &'a [String]) -> Entry<'a> {
 }
 
 fuzz_target!(|text: &str| {
-    // Statements, then a line of dashes, then entries, one a paragraph.
+    // Statements, then a line of dashes, then entries, one in each paragraph.
     let Some((file, entries)) = text.split_once("\n----\n") else { return };
     let Ok(statements) = query::parse(file) else { return };
     // Names must be unique and free of cycles, as the catalog promises.
@@ -64,7 +64,7 @@ fuzz_target!(|text: &str| {
         if n % 5 == 4
             && let Some(create) = creates.first()
         {
-            // The first query goes and comes again; what it remembered stays.
+            // The first query is removed and added again. Its state stays.
             together.remove(QueryId(0));
             together.insert(QueryId(0), &create.name.text, &create.query);
         }

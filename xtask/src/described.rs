@@ -1,7 +1,7 @@
-//! `xtask described`: holds a running instance against its own description with schemathesis,
-//! which makes up thousands of requests, right ones and wrong ones. No answer may be a failure of
-//! the server or differ from what is described. The instance is the demonstration: it has feeds,
-//! entries and polls, and needs no network. Without Python nothing is checked, and that is said.
+//! `xtask described`: compares a running instance with its own API description. schemathesis sends
+//! thousands of valid and invalid requests. No answer may be a server error or differ from the
+//! description. The instance is the demonstration: it has feeds, entries and polls, and needs no
+//! network. Without Python nothing is checked, and the command says so.
 
 use std::fs;
 use std::io::Write;
@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-/// The version whose verdict we know.
+/// The version that we have tested.
 const VERSION: &str = "schemathesis==4.32.5";
 /// The checks that every answer must pass.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_schema_conformance,negative_data_rejection,unsupported_method";
-/// Half a minute of requests; `--examples` asks for more.
+/// Half a minute of requests; `--examples` sets more.
 const EXAMPLES: &str = "15";
-/// A stream has no end that could be waited for.
+/// A stream never ends, so it is left out.
 const ENDLESS: &str = "/api/v1/entries/stream";
 const STARTS_WITHIN: u32 = 100;
 
@@ -52,7 +52,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<bool> {
     Ok(done.success())
 }
 
-/// Schemathesis in an environment of its own below the target folder, made at the first call.
+/// Installs schemathesis into its own environment below the target folder, at the first call.
 fn tool(target: &Path) -> Result<Option<PathBuf>> {
     let home = target.join("schemathesis");
     let tool = home.join("bin/schemathesis");
@@ -68,13 +68,13 @@ fn tool(target: &Path) -> Result<Option<PathBuf>> {
     let made = quiet(Path::new("python3"), &["-m", "venv", place])
         && quiet(&home.join("bin/pip"), &["install", "-q", "--timeout", "20", VERSION]);
     if !made {
-        // Half an environment would be taken for a whole one.
+        // An incomplete environment would look complete.
         let _ = fs::remove_dir_all(&home);
     }
     Ok(made.then_some(tool))
 }
 
-/// The program that was built last.
+/// Returns the program that was built last.
 fn program(target: &Path) -> Result<PathBuf> {
     let built = ["debug", "release"].map(|profile| target.join(profile).join("tidings"));
     let built = built.into_iter().filter(|path| path.exists());
@@ -82,7 +82,7 @@ fn program(target: &Path) -> Result<PathBuf> {
     newest.context("build the program first: cargo build --bin tidings")
 }
 
-/// An instance that is stopped when it goes out of sight.
+/// An instance that is stopped when it is dropped.
 struct Instance(Child);
 
 impl Drop for Instance {

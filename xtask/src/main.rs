@@ -1,6 +1,6 @@
-//! `cargo run -p xtask -- tidy` checks the repository, `-- described` holds a running instance
-//! against its description, `-- bench` drives the comparison with other programs. Ships nothing: no
-//! crate of the program imports it.
+//! `cargo run -p xtask -- tidy` checks the repository. `-- described` compares a running instance
+//! with its API description. `-- bench` compares Tidings with other programs. No crate of the
+//! program imports this one.
 
 mod bench;
 mod described;

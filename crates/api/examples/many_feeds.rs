@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use api::{Live, ServerContext};
+use api::{EngineState, ServerContext};
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use feed::{FeedId, FeedUrl, Outcome, Time};
@@ -156,8 +156,8 @@ fn begin() -> Instant {
     Instant::now()
 }
 
-fn live() -> Live {
-    Live {
+fn live() -> EngineState {
+    EngineState {
         not_ready: None,
         demo: false,
         started_at: Time::from_secs(0),

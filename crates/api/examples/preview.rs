@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Live, ServerContext};
+use api::{EngineState, ServerContext};
 use feed::{
     DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Sighting, Time, Window, WindowComparison,
     identify, repair,
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let store = Store::open(folder.path(), OpenMode::ReadWrite)?;
     fill(&store, feeds, now).await?;
-    let live = Live {
+    let live = EngineState {
         not_ready: None,
         demo: true,
         started_at: now - HOUR * 50,

@@ -118,7 +118,7 @@ fn foreign() -> Response {
 /// a name that points here (DNS rebinding), and a proxy must not open it to the world.
 fn elsewhere() -> Response {
     let text = "Without an account this page answers on this machine only: open it as \
-                http://localhost or http://127.0.0.1 with its port, or make an account: \
+                http://localhost or http://127.0.0.1 with its port, or create an account: \
                 tidings user add NAME\n";
     (StatusCode::MISDIRECTED_REQUEST, text).into_response()
 }

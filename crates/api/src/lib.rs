@@ -54,7 +54,7 @@ use what_if::ReplayJob;
 pub use http::server::{PeerAddress, serve};
 pub use http::traffic::Traffic;
 pub use image::{FetchPicture, Images, ImagesError};
-pub use published::{Topic, at as published_at, is_published};
+pub use published::{TopicDocument, at as published_at, is_published};
 pub use v1::listed as api_routes;
 pub use v1::rate_limit::RateLimits;
 pub use words::plural;
@@ -65,12 +65,12 @@ pub struct ServerContext {
     pub store: Store,
     pub now: Arc<dyn Fn() -> Time + Send + Sync>,
     /// Returns the engine's current figures without waiting.
-    pub live: Arc<dyn Fn() -> Live + Send + Sync>,
+    pub live: Arc<dyn Fn() -> EngineState + Send + Sync>,
     pub version: &'static str,
     /// The address under which others reach us. Without it the host of the request counts.
     pub public_url: Option<Url>,
     /// Carries out commands: all changes beyond rows of one account.
-    pub act: Act,
+    pub act: CommandFn,
     pub logins: Arc<Logins>,
     /// Proxies that are trusted to name the address of a client.
     pub proxies: Arc<Proxies>,
@@ -83,7 +83,7 @@ pub struct ServerContext {
     /// The proxy for pictures. Without it pages show none.
     pub images: Option<Arc<Images>>,
     /// Returns totals of polls without waiting.
-    pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
+    pub spent: Arc<dyn Fn() -> PollTotals + Send + Sync>,
     /// Counts of requests to this server.
     pub traffic: Arc<Traffic>,
     /// The rate limits of the API.
@@ -97,7 +97,7 @@ pub struct ServerContext {
 }
 
 /// Carries out a command and returns its result.
-pub type Act =
+pub type CommandFn =
     Arc<dyn Fn(Command) -> BoxFuture<'static, Result<CommandResult, CommandRefusal>> + Send + Sync>;
 
 impl ServerContext {
@@ -105,10 +105,10 @@ impl ServerContext {
     pub fn new(
         store: Store,
         now: Arc<dyn Fn() -> Time + Send + Sync>,
-        live: Arc<dyn Fn() -> Live + Send + Sync>,
+        live: Arc<dyn Fn() -> EngineState + Send + Sync>,
         version: &'static str,
     ) -> Result<ServerContext, getrandom::Error> {
-        let act: Act = Arc::new(|_| {
+        let act: CommandFn = Arc::new(|_| {
             let message = "this instance does not carry out commands".to_owned();
             Box::pin(std::future::ready(Err(CommandRefusal { message, input: false })))
         });
@@ -126,7 +126,7 @@ impl ServerContext {
             streams,
             pushes: Arc::new(Semaphore::new(websub::callback::PLACES)),
             images: None,
-            spent: Arc::new(Spent::default),
+            spent: Arc::new(PollTotals::default),
             traffic: Arc::default(),
             rates: Arc::default(),
             rule: Arc::new(|| None),
@@ -138,7 +138,7 @@ impl ServerContext {
 
 /// The state of the engine. Totals count from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Live {
+pub struct EngineState {
     /// Why nothing is polled or stored, in a few words.
     pub not_ready: Option<String>,
     pub demo: bool,
@@ -158,7 +158,7 @@ pub struct Live {
 
 /// Totals of polls by outcome since the start, and the budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
+pub struct PollTotals {
     pub seen: u64,
     pub unchanged: u64,
     pub failed: u64,

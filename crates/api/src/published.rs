@@ -247,10 +247,10 @@ pub fn is_published(context: &ServerContext, address: &str) -> Result<bool, Stor
 
 /// Returns the feed that is published at an address, as the hub pushes it. `None` if [`topic`]
 /// finds no query.
-pub fn at(context: &ServerContext, topic: &str) -> Result<Option<Topic>, StoreError> {
+pub fn at(context: &ServerContext, topic: &str) -> Result<Option<TopicDocument>, StoreError> {
     let Some(request) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let found = document(context, &request, false)?;
-    Ok(found.map(|rendered| Topic {
+    Ok(found.map(|rendered| TopicDocument {
         body: rendered.written.text.clone(),
         content_type: request.format.2,
         hub: request.hub(),
@@ -258,7 +258,7 @@ pub fn at(context: &ServerContext, topic: &str) -> Result<Option<Topic>, StoreEr
 }
 
 /// A published feed for the hub.
-pub struct Topic {
+pub struct TopicDocument {
     pub body: String,
     pub content_type: &'static str,
     pub hub: String,

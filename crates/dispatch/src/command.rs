@@ -31,7 +31,7 @@ pub enum Command {
     },
     Set {
         target: Target,
-        change: Change,
+        change: FeedSettingsChange,
     },
     Remove {
         feed: String,
@@ -91,7 +91,7 @@ pub enum Target {
 /// A setting that stays as it is does not travel.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
-pub struct Change {
+pub struct FeedSettingsChange {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub policy: Option<Option<String>>,
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ impl NotAdded {
     }
 }
 
-/// The answer to a poll, as the contract defines it.
+/// The answer to a poll, under the field names of `feed poll --json`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PollSummary {
     pub feed: u32,
@@ -237,7 +237,7 @@ pub enum QueriesCommand {
 #[serde(rename_all = "kebab-case")]
 pub enum QueriesResult {
     Applied {
-        queries: Vec<Applied>,
+        queries: Vec<StatementResult>,
         /// The number of feeds that are polled from now on, and that are no longer polled.
         feeds_added: usize,
         feeds_resting: usize,
@@ -254,7 +254,7 @@ pub enum QueriesResult {
 
 /// The result of one statement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Applied {
+pub struct StatementResult {
     pub name: String,
     /// `created`, `replaced`, `dropped` or `unchanged`.
     pub what: String,
@@ -274,15 +274,17 @@ mod tests {
 
     #[test]
     fn a_removed_setting_arrives_as_removed() {
-        let change = Change {
+        let change = FeedSettingsChange {
             policy: Some(None),
             alpha: Some(Some(600)),
             max_delay: Some(None),
-            ..Change::default()
+            ..FeedSettingsChange::default()
         };
-        for change in [change, Change { paused: Some(false), ..Change::default() }] {
+        for change in
+            [change, FeedSettingsChange { paused: Some(false), ..FeedSettingsChange::default() }]
+        {
             let sent = serde_json::to_string(&change).unwrap();
-            let arrived: Change = serde_json::from_str(&sent).unwrap();
+            let arrived: FeedSettingsChange = serde_json::from_str(&sent).unwrap();
             assert_eq!(arrived, change, "{sent}");
         }
     }

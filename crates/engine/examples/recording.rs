@@ -66,7 +66,7 @@ impl House {
         let store = Store::open(folder.path(), OpenMode::ReadWrite)?;
         let fetcher = Fetcher::new(fetch::Settings::new("https://example.org/about"))?;
         let clock = Clock::manual(T0);
-        let engine = Engine::start(store, fetcher, clock, Settings::new(), Watch::Asked)?;
+        let engine = Engine::start(store, fetcher, clock, Settings::new(), Watch::OnRequest)?;
         for n in 0..FEEDS {
             let url = FeedUrl::parse(&format!("https://example.org/{n}"))?;
             let new = NewFeed { url, title: None, site: None, tags: Vec::new() };

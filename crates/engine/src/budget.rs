@@ -199,7 +199,7 @@ impl FromStr for BudgetRule {
             rule.model = word.parse().map_err(as_text)?;
         }
         match words.next() {
-            Some(more) => Err(format!("`{more}` is one word too many for a budget")),
+            Some(more) => Err(format!("unexpected word `{more}` after the budget")),
             None => Ok(rule),
         }
     }

@@ -3,16 +3,15 @@
 //! that holds the lock of the data folder runs it itself.
 
 mod adding;
-mod every;
 mod moving;
-pub mod standing;
+mod poll_every;
+pub mod queries;
+mod settings;
+mod tags;
 
-use std::time::Duration;
-
-use dispatch::command::{Change, Command, CommandResult, ImportedFeed, PollSummary, Target};
+use dispatch::command::{Command, CommandResult, ImportedFeed, PollSummary};
 use feed::{AddressError, FeedId, FeedUrl, Time};
-use polling::PolicySpec;
-use store::{AddFeedResult, NewFeed, SettingsChange, StoreError};
+use store::{AddFeedResult, NewFeed, StoreError};
 
 use crate::{Engine, PollAnswer};
 
@@ -20,7 +19,7 @@ use crate::{Engine, PollAnswer};
 pub enum CommandError {
     #[error(transparent)]
     Address(#[from] AddressError),
-    #[error("there is no feed `{0}`; `tidings feed list` shows those there are")]
+    #[error("there is no feed `{0}`; `tidings feed list` shows all feeds")]
     NoFeed(String),
     #[error("--policy: {0}")]
     Policy(String),
@@ -41,9 +40,8 @@ impl CommandError {
     }
 }
 
-/// The longest title and the longest tag.
+/// The longest title of a feed.
 const TITLE_CHARS_MAX: usize = 500;
-const TAG_CHARS_MAX: usize = 100;
 
 /// Receives the number of ended polls and the number of all.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -59,12 +57,12 @@ pub async fn carry_out(
             adding::add(engine, &urls, &tags, adding::AddressCheck { poll, force }, progress).await
         }
         Command::Import { feeds } => import(engine, feeds),
-        Command::Poll { feeds: None } => every::carry_out(engine, progress).await,
+        Command::Poll { feeds: None } => poll_every::carry_out(engine, progress).await,
         Command::Poll { feeds: Some(names) } => {
             let ids: Result<Vec<FeedId>, _> = names.iter().map(|n| find(engine, n)).collect();
             poll(engine, &ids?, progress).await
         }
-        Command::Set { target, change } => set(engine, &target, &change),
+        Command::Set { target, change } => settings::set(engine, &target, &change),
         Command::Remove { feed } => {
             let id = find(engine, &feed)?;
             let url = engine.store.feed(id)?.location.url.masked();
@@ -80,15 +78,15 @@ pub async fn carry_out(
             engine.store.title_feed(id, title.as_deref())?;
             Ok(CommandResult::Titled { feed: id.0 })
         }
-        Command::Tag { feeds, add, remove } => tag(engine, &feeds, &add, &remove),
-        Command::RenameTag { tag, to } => rename_tag(engine, &tag, to.as_deref()),
+        Command::Tag { feeds, add, remove } => tags::tag(engine, &feeds, &add, &remove),
+        Command::RenameTag { tag, to } => tags::rename(engine, &tag, to.as_deref()),
         Command::Budget { rule } => {
             let rule = rule.map(|text| text.parse().map_err(CommandError::Budget)).transpose()?;
             let feeds = tokio::task::block_in_place(|| engine.set_budget(rule))?;
             Ok(CommandResult::Budgeted { feeds })
         }
         Command::Query { wish } => {
-            Ok(CommandResult::Query { granted: standing::carry_out(engine, wish).await? })
+            Ok(CommandResult::Query { granted: queries::carry_out(engine, wish).await? })
         }
         Command::Together { commands } => {
             commands.iter().try_for_each(check)?;
@@ -104,71 +102,16 @@ pub async fn carry_out(
 /// Refuses a change that is certain to fail, before anything is done.
 fn check(command: &Command) -> Result<(), CommandError> {
     match command {
-        Command::Set { change, .. } => check_change(change),
-        Command::Tag { add, .. } => add.iter().try_for_each(|tag| sound_tag(tag).map(drop)),
-        Command::RenameTag { tag, to } => sound_names(tag, to.as_deref()).map(drop),
+        Command::Set { change, .. } => settings::check(change),
+        Command::Tag { add, .. } => add.iter().try_for_each(|tag| tags::checked(tag).map(drop)),
+        Command::RenameTag { tag, to } => tags::checked_names(tag, to.as_deref()).map(drop),
         Command::Move { url, .. } => Ok(FeedUrl::parse(url).map(drop)?),
         _ => Ok(()),
     }
 }
 
 fn find(engine: &Engine, name: &str) -> Result<FeedId, CommandError> {
-    engine.store.find_feed(name)?.ok_or_else(|| CommandError::NoFeed(masked(name)))
-}
-
-fn tag(
-    engine: &Engine,
-    names: &[String],
-    add: &[String],
-    remove: &[String],
-) -> Result<CommandResult, CommandError> {
-    let add: Vec<String> = add.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
-    // A tag of a query ends with the query. It marks feeds that only queries read.
-    let remove: Vec<String> = remove.iter().filter(|tag| !is_of_query(tag)).cloned().collect();
-    let feeds: Vec<FeedId> = names.iter().map(|n| find(engine, n)).collect::<Result<_, _>>()?;
-    for feed in &feeds {
-        engine.store.tag_feed(*feed, &add, &remove)?;
-    }
-    // A tag may carry a policy, bounds, a pause.
-    tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
-    Ok(CommandResult::Tagged { feeds: feeds.len() })
-}
-
-fn rename_tag(engine: &Engine, tag: &str, to: Option<&str>) -> Result<CommandResult, CommandError> {
-    let to = sound_names(tag, to)?;
-    let feeds = engine.store.feed_ids(Some(tag))?;
-    engine.store.rename_tag(tag, to.as_deref())?;
-    tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
-    Ok(CommandResult::Tagged { feeds: feeds.len() })
-}
-
-/// Returns the new name of a tag in its stored form. The old one must not belong to a query.
-fn sound_names(tag: &str, to: Option<&str>) -> Result<Option<String>, CommandError> {
-    if is_of_query(tag) {
-        return Err(of_query());
-    }
-    to.map(sound_tag).transpose()
-}
-
-/// Returns a tag in its stored form. People cannot use the tags of queries.
-fn sound_tag(tag: &str) -> Result<String, CommandError> {
-    let tag = tag.trim();
-    if tag.is_empty() || tag.chars().count() > TAG_CHARS_MAX || tag.chars().any(char::is_control) {
-        return Err(CommandError::Change("a tag is 1 to 100 characters in one line".to_owned()));
-    }
-    if is_of_query(tag) {
-        return Err(of_query());
-    }
-    Ok(tag.to_owned())
-}
-
-fn is_of_query(tag: &str) -> bool {
-    tag.starts_with(store::QUERY_TAG)
-}
-
-fn of_query() -> CommandError {
-    let text = "tags that begin with `query:` are given by queries; choose another";
-    CommandError::Change(text.to_owned())
+    engine.store.find_feed(name)?.ok_or_else(|| CommandError::NoFeed(FeedUrl::mask(name)))
 }
 
 fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, CommandError> {
@@ -178,7 +121,7 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, Co
     for ImportedFeed { url, title, site, tags } in feeds {
         // An invalid tag does not exclude the feed. A query tag of another instance is dropped:
         // here the feed would be paused when a query of that name ends.
-        let tags = tags.iter().filter_map(|tag| sound_tag(tag).ok()).collect();
+        let tags = tags.iter().filter_map(|tag| tags::checked(tag).ok()).collect();
         match FeedUrl::parse(&url) {
             Ok(url) => new.push(NewFeed { url, title, site, tags }),
             Err(e) => refused.push(e.to_string()),
@@ -186,7 +129,7 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, Co
     }
     let added = tokio::task::block_in_place(|| {
         let added = engine.store.add_feeds(&new, now)?;
-        lay_down(engine, &added, now).map(|()| added)
+        schedule_added(engine, &added, now).map(|()| added)
     })?;
     let known = added.iter().filter(|a| a.existed).count();
     Ok(CommandResult::Imported { added: added.len() - known, known, refused })
@@ -194,7 +137,7 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, Co
 
 /// Schedules feeds that were added. A new one is polled at `due`. One that existed keeps its time,
 /// unless it has settings by tag: it may have been paused because no query read it.
-fn lay_down(engine: &Engine, added: &[AddFeedResult], due: Time) -> Result<(), CommandError> {
+fn schedule_added(engine: &Engine, added: &[AddFeedResult], due: Time) -> Result<(), CommandError> {
     let mut tagged = Vec::new();
     for &AddFeedResult { id, existed, .. } in added {
         if !existed {
@@ -250,53 +193,6 @@ fn polled(answer: &PollAnswer) -> PollSummary {
     }
 }
 
-fn set(engine: &Engine, target: &Target, change: &Change) -> Result<CommandResult, CommandError> {
-    check_change(change)?;
-    let seconds = |d: Option<Option<u64>>| d.map(|d| d.map(Duration::from_secs));
-    let settings = SettingsChange {
-        policy: change.policy.clone(),
-        alpha: seconds(change.alpha),
-        beta: seconds(change.beta),
-        weight: change.weight.map(Some),
-        max_delay: seconds(change.max_delay),
-        paused: change.paused.map(Some),
-    };
-    let feeds = match target {
-        Target::Feed(name) => {
-            let id = find(engine, name)?;
-            engine.store.set_feed(id, &settings)?;
-            vec![id]
-        }
-        Target::Tag(tag) => {
-            engine.store.set_tag(tag, &settings)?;
-            engine.store.feed_ids(Some(tag))?
-        }
-    };
-    tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
-    Ok(CommandResult::Set { feeds: feeds.len() })
-}
-
-fn check_change(change: &Change) -> Result<(), CommandError> {
-    if let Some(Some(spec)) = &change.policy {
-        spec.parse::<PolicySpec>().map_err(|e| CommandError::Policy(e.to_string()))?;
-    }
-    if let (Some(Some(alpha)), Some(Some(beta))) = (change.alpha, change.beta)
-        && alpha > beta
-    {
-        return Err(CommandError::Change(format!(
-            "--alpha {alpha}s is longer than --beta {beta}s; the shortest interval comes first"
-        )));
-    }
-    if [change.alpha, change.beta, change.max_delay].contains(&Some(Some(0))) {
-        let text = "--alpha, --beta and --max-delay are at least 1s: no feed is polled more often";
-        return Err(CommandError::Change(text.to_owned()));
-    }
-    if change.weight.is_some_and(|w| !w.is_finite() || w < 0.0) {
-        return Err(CommandError::Change("--weight is a number from 0 up".to_owned()));
-    }
-    Ok(())
-}
-
 /// Decides the next polls of feeds again, after their settings changed.
 fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
     for &feed in feeds {
@@ -306,8 +202,4 @@ fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
         }
     }
     Ok(engine.replan(feeds)?)
-}
-
-fn masked(url: &str) -> String {
-    FeedUrl::parse(url).map_or_else(|_| feed::mask_text(url), |url| url.masked())
 }

@@ -3,6 +3,7 @@
 
 mod keep;
 mod next;
+mod pace;
 mod pushed;
 mod relevant;
 
@@ -13,7 +14,7 @@ use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, T
 use polling::budget::PollCost;
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
-use store::{ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace};
+use store::{ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange};
 use url::Url;
 
 use crate::Settings;
@@ -21,14 +22,12 @@ use crate::budget::{BudgetRule, Budgeted};
 use crate::event::{Finished, PollAnswer};
 use next::{NextPollDecision, PollEvidence};
 pub use next::{budgeted, replanned};
+pub use pace::{pace, set_back, stored_pace};
 pub use pushed::{PushedDocument, is_push_trusted, push_record};
 pub use relevant::PendingDecision;
 
-/// A domain with a request this shortly before a restart may still be handling it.
-const RECENTLY_ASKED: Duration = Duration::from_secs(60);
-
 /// The result of a poll with the controller's verdicts on it.
-pub enum Reading {
+pub enum JudgedReading {
     Document {
         document: Box<ReadDocument>,
         observed: Observed,
@@ -56,7 +55,7 @@ pub enum Reading {
 }
 
 /// The course of a poll: when, where and with what facts.
-pub struct Trip<'a> {
+pub struct PollFacts<'a> {
     pub at: Time,
     pub ended: Time,
     /// The cause in short, if a strategy planned the poll.
@@ -99,8 +98,8 @@ pub fn settle(
 /// Concludes one poll.
 pub fn conclude(
     input: &PollInput,
-    reading: Reading,
-    trip: &Trip<'_>,
+    reading: JudgedReading,
+    poll: &PollFacts<'_>,
     settings: &Settings,
     budget: Option<&BudgetRule>,
 ) -> Concluded {
@@ -108,12 +107,12 @@ pub fn conclude(
     let outcome = outcome(&reading);
     let window_times = input.document.window.times();
     let observation = match &reading {
-        Reading::Document { observed, .. } => observed.observation(trip.at),
-        _ => Window::without_document(&window_times, trip.at, outcome),
+        JudgedReading::Document { observed, .. } => observed.observation(poll.at),
+        _ => Window::without_document(&window_times, poll.at, outcome),
     };
     let push = input.subscription().filter(|_| outcome.is_success()).map(|push| PushTrustChange {
         subscription: push.id,
-        trust: pushed::after_poll(push, observation.new.len(), input.pushed().len(), trip.at),
+        trust: pushed::after_poll(push, observation.new.len(), input.pushed().len(), poll.at),
     });
     let all_new = with_pushed(observation.new, input.pushed());
     let taught = match &all_new {
@@ -125,29 +124,29 @@ pub fn conclude(
     let is_polled_again = outcome != Outcome::Gone && !input.settings.paused;
     let waits = settings.learn_relevant && outcome.is_success() && is_polled_again;
     let evidence = PollEvidence {
-        at: trip.at,
+        at: poll.at,
         outcome,
-        our_network: matches!(reading, Reading::Failed { our_network: true, .. }),
+        our_network: matches!(reading, JudgedReading::Failed { our_network: true, .. }),
         observation: taught,
         hints: match &reading {
-            Reading::Document { document, .. } => &document.hints,
+            JudgedReading::Document { document, .. } => &document.hints,
             _ => &input.document.hints,
         },
         trust: push.map(|change| change.trust),
-        url: trip.url,
-        facts: trip.facts,
-        pace: trip.pace,
+        url: poll.url,
+        facts: poll.facts,
+        pace: poll.pace,
     };
     let later = waits.then(|| Box::new(PendingDecision::new(input, &evidence, settings, budget)));
     let decided = (!waits).then(|| next::decide(input, &evidence, settings, budget));
 
-    let mut record = begin_record(input, &observation, trip);
+    let mut record = begin_record(input, &observation, poll);
     let failures = decided.as_ref().map_or(0, |decided| decided.decision.failures);
     record.trust = push;
-    record.location = keep::follow_redirects(input, trip, outcome, failures);
-    let mut answer = answer(input, &observation, trip);
-    keep::keep_reading(&mut record, &mut answer, input, reading, trip);
-    let next_at = is_polled_again.then_some(trip.at);
+    record.location = keep::follow_redirects(input, poll, outcome, failures);
+    let mut answer = answer(input, &observation, poll);
+    keep::keep_reading(&mut record, &mut answer, input, reading, poll);
+    let next_at = is_polled_again.then_some(poll.at);
     let mut finished = Finished {
         feed: input.id,
         domain: record.location.effective_url.as_ref().unwrap_or(input.location.current()).domain(),
@@ -164,26 +163,30 @@ pub fn conclude(
 }
 
 /// Begins the record with the facts of the exchange; the reading and the decision fill in the rest.
-fn begin_record(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollRecord {
+fn begin_record(
+    input: &PollInput,
+    observation: &Observation<'_>,
+    poll: &PollFacts<'_>,
+) -> PollRecord {
     let outcome = observation.outcome;
-    let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
+    let mut record = PollRecord::empty(input.id, input.generation, poll.at, outcome, poll.at);
     record.exchange = ExchangeRecord {
-        status: trip.facts.status,
-        bytes: trip.bytes,
-        elapsed: trip.elapsed,
-        paces: paces(trip),
+        status: poll.facts.status,
+        bytes: poll.bytes,
+        elapsed: poll.elapsed,
+        paces: pace::paces(poll),
     };
     record.observed = ObservedWindow {
         len: observation.window.len() as u32,
         overlap: observation.overlap as u32,
         suspected_miss: observation.suspected_miss,
     };
-    record.cause = Some(cause(input, trip));
+    record.cause = Some(cause(input, poll));
     record
 }
 
 /// Begins the answer to the caller; the reading fills in the rest.
-fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollAnswer {
+fn answer(input: &PollInput, observation: &Observation<'_>, poll: &PollFacts<'_>) -> PollAnswer {
     PollAnswer {
         feed: input.id,
         outcome: observation.outcome,
@@ -192,7 +195,7 @@ fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> 
         next_poll: None,
         detail: String::new(),
         candidates: Vec::new(),
-        bytes: trip.bytes,
+        bytes: poll.bytes,
         cost: PollCost::default(),
         not_recorded: None,
     }
@@ -210,59 +213,25 @@ fn with_pushed(new: &[Time], pushed: &[Time]) -> Option<Vec<Time>> {
 }
 
 /// Returns the cause of this poll. A poll before its time was requested by a person.
-fn cause(input: &PollInput, trip: &Trip<'_>) -> String {
-    if let Some(cause) = trip.cause {
+fn cause(input: &PollInput, poll: &PollFacts<'_>) -> String {
+    if let Some(cause) = poll.cause {
         return cause.to_owned();
     }
     match (&input.schedule.why.cause, input.schedule.next_at) {
-        (_, Some(planned)) if trip.at < planned => Cause::Asked.code(),
+        (_, Some(planned)) if poll.at < planned => Cause::Asked.code(),
         (Some(cause), _) => cause.clone(),
         (None, _) => Cause::First.code(),
     }
 }
 
-fn outcome(reading: &Reading) -> Outcome {
+fn outcome(reading: &JudgedReading) -> Outcome {
     match reading {
-        Reading::Document { .. } => Outcome::Seen,
-        Reading::Unchanged { .. } => Outcome::Unchanged,
-        Reading::Gone => Outcome::Gone,
-        Reading::Damaged { .. } => Outcome::Damaged,
-        Reading::Refused { .. } => Outcome::Refused,
-        Reading::Failed { .. } => Outcome::Failed,
-    }
-}
-
-/// Returns the pace of every domain that received a request, for the store.
-fn paces(trip: &Trip<'_>) -> Vec<StoredPace> {
-    let passed = trip.passed.iter().map(|PassedDomain { domain, at }| StoredPace {
-        domain: domain.clone(),
-        last_request_at: Some(*at),
-        not_before: None,
-        reason: None,
-    });
-    passed.chain([last_pace(trip)]).collect()
-}
-
-fn last_pace(trip: &Trip<'_>) -> StoredPace {
-    let not_before = trip.pace.and_then(|p| p.not_before);
-    pace(Domain::of(trip.url), trip.ended, not_before, trip.facts.status)
-}
-
-/// Returns a domain's pace after a request that ended at `asked`, for the store.
-pub fn pace(
-    domain: Domain,
-    asked: Time,
-    not_before: Option<Time>,
-    status: Option<u16>,
-) -> StoredPace {
-    StoredPace {
-        domain,
-        last_request_at: Some(asked),
-        not_before,
-        reason: not_before.map(|until| match status {
-            Some(status) => format!("it answered {status} and asked us to wait until {until}"),
-            None => format!("it asked us to wait until {until}"),
-        }),
+        JudgedReading::Document { .. } => Outcome::Seen,
+        JudgedReading::Unchanged { .. } => Outcome::Unchanged,
+        JudgedReading::Gone => Outcome::Gone,
+        JudgedReading::Damaged { .. } => Outcome::Damaged,
+        JudgedReading::Refused { .. } => Outcome::Refused,
+        JudgedReading::Failed { .. } => Outcome::Failed,
     }
 }
 
@@ -305,23 +274,6 @@ fn source(url: &Url) -> i64 {
 /// Returns the domain of the feed's next request.
 pub fn domain(input: &PollInput) -> Domain {
     input.location.current().domain()
-}
-
-/// Returns how far the clock was set back, at least, since it showed `shown`.
-pub fn set_back(shown: Option<Time>, now: Time) -> Duration {
-    shown.map_or(Duration::ZERO, |at| at.since(now))
-}
-
-/// Restores a domain's pace. A request may have been under way when the engine stopped, so a domain
-/// with a recent request waits for its gap from now on.
-pub fn stored_pace(stored: &StoredPace, now: Time) -> DomainPace {
-    let back = set_back(stored.last_request_at, now);
-    let recent = stored.last_request_at.filter(|at| now.since(*at) < RECENTLY_ASKED);
-    DomainPace {
-        last_request_end: recent.map(|_| now),
-        not_before: stored.not_before.map(|at| at - back).filter(|at| *at > now),
-        refusals: 0,
-    }
 }
 
 #[cfg(test)]

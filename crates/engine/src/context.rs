@@ -73,7 +73,7 @@ impl Context {
     /// Ends the waits of receivers for moments by a clock that was set back.
     pub fn end_waits_after_clock_jump(&self, now: Time) {
         if let Err(error) = self.store.end_waits_after_clock_jump(SET_BACK_MIN, now) {
-            tracing::error!(%error, "deliveries wait by the clock as it was");
+            tracing::error!(%error, "cannot move waiting deliveries with the clock");
         }
     }
 
@@ -82,7 +82,7 @@ impl Context {
     pub fn follow_clock(&self, by: Option<Duration>, now: Time) {
         self.end_waits_after_clock_jump(now);
         if let Err(error) = self.store.set_back(by, now) {
-            tracing::error!(%error, "the next polls are shown by the clock as it was");
+            tracing::error!(%error, "cannot move the stored next polls with the clock");
         }
     }
 
@@ -136,7 +136,9 @@ impl Context {
                 let spending = Box::new(Spending::new(rule, &progress, now));
                 self.send(Event::Spend(Some(spending), feeds));
             }
-            Err(error) => tracing::error!(%error, "the budget is spent by the clock as it was"),
+            Err(error) => {
+                tracing::error!(%error, "cannot restart the budget after the clock was set back");
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 mod cursor;
 mod digest;
 mod file;
-mod letter;
+mod match_message;
 mod webhook;
 
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use crate::chance;
 use crate::context::Context;
 use crate::lanes::Lanes;
 
-pub use letter::Letters;
+pub use match_message::MatchMessages;
 
-use cursor::{Attempt, Cursor, Step};
+use cursor::{Attempt, Cursor, CursorStep};
 
 /// Receivers that are served at once: few are slow at a time, and each costs a connection.
 const AT_ONCE_MAX: usize = 64;
@@ -86,7 +86,7 @@ fn start_due(
     let due = match context.store.deliveries_due(context.clock.now()) {
         Ok(due) => due,
         Err(error) => {
-            tracing::error!(%error, "cannot look for what is to be delivered");
+            tracing::error!(%error, "cannot read which deliveries are due");
             return !busy.is_empty();
         }
     };
@@ -97,7 +97,7 @@ fn start_due(
             let id = delivery.id;
             let stored = turn(&context, delivery).await;
             if let Err(error) = &stored {
-                tracing::error!(%error, "a delivery could not be kept; it is repeated");
+                tracing::error!(%error, "cannot record a delivery; it is repeated");
                 tokio::time::sleep(trouble_wait).await;
             }
             (id, stored.is_ok())
@@ -150,22 +150,22 @@ async fn turn(context: &Context, due: DueDelivery) -> Result<(), StoreError> {
         let until = context.clock.now() + UNREADABLE_WAIT;
         return store.postpone_delivery(due.id, due.attempts, until, Some(why)).await;
     };
-    let job = Job { context, query, due };
+    let task = DeliveryTask { context, query, due };
     match deliver {
-        Deliver::Webhook { url, signed_by } => job.webhook(&url, signed_by.as_deref()).await,
-        Deliver::File { path, rolling } => job.file(&path, rolling).await,
-        Deliver::Email { to, every, at_minute } => job.digest(&to, every, at_minute).await,
+        Deliver::Webhook { url, signed_by } => task.webhook(&url, signed_by.as_deref()).await,
+        Deliver::File { path, rolling } => task.file(&path, rolling).await,
+        Deliver::Email { to, every, at_minute } => task.digest(&to, every, at_minute).await,
     }
 }
 
 /// A receiver's turn, with all that it needs.
-struct Job<'a> {
+struct DeliveryTask<'a> {
     context: &'a Context,
     query: QueryRow,
     due: DueDelivery,
 }
 
-impl Job<'_> {
+impl DeliveryTask<'_> {
     fn store(&self) -> &Store {
         &self.context.store
     }
@@ -200,15 +200,15 @@ impl Job<'_> {
         let feed = FeedId(u32::try_from(id.0).unwrap_or(u32::MAX));
         let jitter = chance::unit(self.context.settings.seed, feed, cursor.attempts);
         match cursor::after(cursor, found.position, attempt, now, jitter) {
-            Step::Advance { to } => {
+            CursorStep::Advance { to } => {
                 self.store().delivered(id, cursor.position, to, None, now).await?;
                 Ok(Some(Cursor { position: to, attempts: 0 }))
             }
-            Step::Wait { attempts, until, why } => {
+            CursorStep::Wait { attempts, until, why } => {
                 self.store().postpone_delivery(id, attempts, until, Some(why)).await?;
                 Ok(None)
             }
-            Step::Bury { position, attempts, why } => {
+            CursorStep::Bury { position, attempts, why } => {
                 let query = &self.query.name;
                 tracing::warn!(
                     query,
@@ -236,7 +236,9 @@ impl Job<'_> {
         let attempts = self.due.attempts.min(cursor::ATTEMPTS_MAX - 2);
         let cursor = Cursor { position: self.due.position, attempts };
         let (now, failed) = (self.context.clock.now(), Attempt::Failed { why, retry_after: None });
-        if let Step::Wait { attempts, until, why } = cursor::after(cursor, 0, failed, now, 0.0) {
+        if let CursorStep::Wait { attempts, until, why } =
+            cursor::after(cursor, 0, failed, now, 0.0)
+        {
             let id = self.due.id;
             self.store().postpone_delivery(id, attempts, until, Some(why)).await?;
         }

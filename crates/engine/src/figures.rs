@@ -33,18 +33,18 @@ pub struct Figures {
     /// Polls that ended within the last 60 minutes.
     pub polls_last_hour: u64,
     pub network_down: bool,
-    /// The last poll could not be kept.
+    /// Whether the last poll could not be recorded.
     pub cannot_record: bool,
-    /// When the loop looks again by itself.
+    /// When the loop wakes up next without an event.
     pub wake_at: Time,
-    /// How long ago, in the machine's own time, the loop turned last; `None`: not yet.
+    /// The real time since the last turn of the loop; `None`: no turn yet.
     pub turned_ago: Option<Duration>,
-    /// The loop is over: the engine was stopped, or the loop failed.
+    /// The loop has ended: the engine was stopped, or the loop failed.
     pub ended: bool,
 }
 
 impl Figures {
-    /// Why no feed is polled, or what polls bring is not kept, in a few words.
+    /// Returns why no feed is polled or no result is recorded, in a few words.
     pub fn trouble(&self) -> Option<&'static str> {
         match self.turned_ago {
             _ if self.ended => Some("polling has ended"),
@@ -56,10 +56,10 @@ impl Figures {
     }
 }
 
-/// The figures, as the loop writes them and others read them.
+/// The figures. The loop writes them and others read them.
 #[derive(Debug, Default)]
 pub struct Counters {
-    standing: Mutex<Standing>,
+    state: Mutex<LoopState>,
     polls: AtomicU64,
     seen: AtomicU64,
     unchanged: AtomicU64,
@@ -70,13 +70,14 @@ pub struct Counters {
     new_entries: AtomicU64,
     suspected_misses: AtomicU64,
     bytes: AtomicU64,
-    /// Polls by minute, of the last 60 in which there were any.
+    /// Polls by minute, for the last 60 minutes with any poll.
     minutes: Mutex<VecDeque<(i64, u64)>>,
 }
 
-/// The state of the loop at one moment. A test that moves the clock by it must see all of it.
+/// The state of the loop at one moment. A test that moves the clock by it must see a consistent
+/// state.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct LoopState {
     in_flight: usize,
     waiting: usize,
     network_down: bool,
@@ -86,10 +87,10 @@ struct Standing {
     ended: bool,
 }
 
-impl Default for Standing {
-    /// Before the first turn nothing is known; there is something to do at once.
-    fn default() -> Standing {
-        Standing {
+impl Default for LoopState {
+    /// Before the first turn nothing is known, so there is something to do at once.
+    fn default() -> LoopState {
+        LoopState {
             in_flight: 0,
             waiting: 0,
             network_down: false,
@@ -104,8 +105,8 @@ impl Default for Standing {
 impl Counters {
     pub fn report<H>(&self, plan: &Plan<H>, network: &Network, wake_at: Time) {
         let (in_flight, waiting) = (plan.in_flight(), plan.n_waiting());
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        *standing = Standing {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = LoopState {
             in_flight,
             waiting,
             network_down: network.is_down(),
@@ -116,9 +117,9 @@ impl Counters {
         };
     }
 
-    /// The loop turns no more.
+    /// Notes that the loop has ended.
     pub fn ended(&self) {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
     }
 
     pub fn poll_ended(&self, answer: &PollAnswer, now: Time) {
@@ -157,13 +158,13 @@ impl Counters {
         let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
         let last_hour = minutes.iter().filter(|(m, _)| minute - m < 60).map(|(_, n)| n).sum();
         drop(minutes);
-        let standing = *self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = *self.state.lock().unwrap_or_else(PoisonError::into_inner);
         Figures {
             polls_last_hour: last_hour,
             bytes: self.bytes.load(Ordering::Relaxed),
-            in_flight: standing.in_flight,
-            waiting: standing.waiting,
-            wake_at: standing.wake_at,
+            in_flight: state.in_flight,
+            waiting: state.waiting,
+            wake_at: state.wake_at,
             polls: self.polls.load(Ordering::Relaxed),
             seen: self.seen.load(Ordering::Relaxed),
             unchanged: self.unchanged.load(Ordering::Relaxed),
@@ -173,18 +174,18 @@ impl Counters {
             gone: self.gone.load(Ordering::Relaxed),
             new_entries: self.new_entries.load(Ordering::Relaxed),
             suspected_misses: self.suspected_misses.load(Ordering::Relaxed),
-            network_down: standing.network_down,
-            cannot_record: standing.cannot_record,
-            turned_ago: standing.turned.map(|at| moment().duration_since(at)),
-            ended: standing.ended,
+            network_down: state.network_down,
+            cannot_record: state.cannot_record,
+            turned_ago: state.turned.map(|at| moment().duration_since(at)),
+            ended: state.ended,
         }
     }
 }
 
-/// Tells that the loop is over, also where it failed.
-pub struct Ended(pub Arc<Counters>);
+/// Reports the end of the loop, even after a panic.
+pub struct LoopEndGuard(pub Arc<Counters>);
 
-impl Drop for Ended {
+impl Drop for LoopEndGuard {
     fn drop(&mut self) {
         self.0.ended();
     }

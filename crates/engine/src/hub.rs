@@ -1,7 +1,7 @@
-//! Our WebSub hub: asks callbacks to confirm wishes ([`verify`]) and pushes published feeds to
-//! those that did ([`push`]). Each request waits for its turn at its domain. Verifications, pushes
-//! and repeated pushes have places of their own, so that none of them waits for another kind.
-//! [`Topics`] renders feeds and knows which are published.
+//! Our WebSub hub: asks callbacks to confirm subscription requests ([`verify`]) and pushes
+//! published feeds to confirmed subscribers ([`push`]). Each request waits for its turn at its
+//! domain. Verifications, pushes and repeated pushes have separate places, so that none waits for
+//! another kind. [`Topics`] renders feeds and knows which are published.
 
 mod push;
 mod verify;
@@ -19,16 +19,17 @@ use url::Url;
 use crate::context::Context;
 use crate::lanes::Lanes;
 
-/// How often wishes and news are looked for.
+/// The interval between two looks for requests and new entries.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Callbacks that are asked at once, each at another domain. An answer is a few bytes.
+/// Callbacks that are verified at once, each at another domain. An answer is a few bytes.
 const VERIFY_PLACES: usize = 32;
-/// Subscribers that are pushed to at once, each at another domain; each holds the whole feed.
+/// Subscribers that are pushed to at once, each at another domain. Each holds the whole feed.
 const PUSH_PLACES: usize = 32;
-/// The same for subscribers whose last push failed, so that those that hang take only these.
+/// The same for subscribers whose last push failed, so that callbacks that hang take only these
+/// places.
 const RETRY_PLACES: usize = 8;
 
-/// A feed as it is pushed.
+/// A feed in the form in which it is pushed.
 #[derive(Clone, Debug)]
 pub struct Rendered {
     pub body: String,
@@ -42,19 +43,19 @@ pub struct Rendered {
 pub struct Topics {
     /// Whether a feed is published at an address.
     pub is_open: Lookup<bool>,
-    /// The feed at an address; `None` where none is published (any more).
+    /// Returns the feed at an address; `None` if none is published there.
     pub render: Lookup<Option<Rendered>>,
 }
 
 /// A function from an address to a fact about it.
 pub type Lookup<T> = Arc<dyn Fn(&str) -> Result<T, StoreError> + Send + Sync>;
 
-/// Domains that asked for fewer verifications, and until when.
-type Resting = Mutex<HashMap<Domain, Time>>;
+/// Domains that asked for fewer verifications, each with the end of the wait.
+type RestingDomains = Mutex<HashMap<Domain, Time>>;
 
-/// The kinds of work, each with places of its own.
+/// The kinds of work, each with its own places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum HubWorkKind {
     Verify,
     Push,
     Retry,
@@ -63,14 +64,14 @@ enum Kind {
 struct Hub {
     context: Arc<Context>,
     topics: Topics,
-    resting: Arc<Resting>,
-    lanes: [(Kind, Lanes<i64>); 3],
+    resting: Arc<RestingDomains>,
+    lanes: [(HubWorkKind, Lanes<i64>); 3],
     tasks: JoinSet<()>,
-    /// The work of each task.
-    under_way: HashMap<Id, (Kind, i64)>,
+    /// The kind and the subscription of each task.
+    under_way: HashMap<Id, (HubWorkKind, i64)>,
 }
 
-/// Serves subscribers until told to stop. A request under way is then cut, and repeated at the
+/// Serves subscribers until told to stop. A request under way is then cancelled and repeated at the
 /// next start.
 pub async fn run(context: Arc<Context>, topics: Topics, mut stop: watch::Receiver<bool>) {
     let mut hub = Hub {
@@ -78,9 +79,9 @@ pub async fn run(context: Arc<Context>, topics: Topics, mut stop: watch::Receive
         topics,
         resting: Arc::default(),
         lanes: [
-            (Kind::Verify, Lanes::new(VERIFY_PLACES)),
-            (Kind::Push, Lanes::new(PUSH_PLACES)),
-            (Kind::Retry, Lanes::new(RETRY_PLACES)),
+            (HubWorkKind::Verify, Lanes::new(VERIFY_PLACES)),
+            (HubWorkKind::Push, Lanes::new(PUSH_PLACES)),
+            (HubWorkKind::Retry, Lanes::new(RETRY_PLACES)),
         ],
         tasks: JoinSet::new(),
         under_way: HashMap::new(),
@@ -98,7 +99,7 @@ pub async fn run(context: Arc<Context>, topics: Topics, mut stop: watch::Receive
 }
 
 impl Hub {
-    /// Starts whatever is due and has a place.
+    /// Starts all work that is due and has a place.
     async fn look(&mut self) -> Result<(), StoreError> {
         let (store, now) = (&self.context.store, self.context.clock.now());
         store.end_leases(now).await?;
@@ -118,16 +119,16 @@ impl Hub {
         Ok(())
     }
 
-    fn start(&mut self, kind: Kind, id: i64) {
+    fn start(&mut self, kind: HubWorkKind, id: i64) {
         let (context, topics) = (Arc::clone(&self.context), self.topics.clone());
         let resting = Arc::clone(&self.resting);
         let task = self.tasks.spawn(async move {
             let served = match kind {
-                Kind::Verify => verify::verify(&context, &topics, &resting, id).await,
-                Kind::Push | Kind::Retry => push::push(&context, &topics, id).await,
+                HubWorkKind::Verify => verify::verify(&context, &topics, &resting, id).await,
+                HubWorkKind::Push | HubWorkKind::Retry => push::push(&context, &topics, id).await,
             };
             if let Err(error) = served {
-                tracing::error!(%error, "cannot store what the hub did; it is repeated");
+                tracing::error!(%error, "cannot store the result of a hub request; it is repeated");
             }
         });
         self.under_way.insert(task.id(), (kind, id));
@@ -157,6 +158,6 @@ fn lane(due: DueSubscriber<'_>) -> (i64, String) {
 async fn blocking<T: Send + 'static>(
     ask: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    // Joining fails only where the runtime ends, and the store with it.
+    // Joining fails only if the runtime ends, and the store with it.
     tokio::task::spawn_blocking(ask).await.unwrap_or(Err(StoreError::Closed))
 }

@@ -1,6 +1,6 @@
-//! Fills the index of words after the polls. It follows the stream by the store's own mark, in
-//! batches so small that no poll waits long for the writer. The query language splits and folds
-//! the words.
+//! Fills the search index after the polls. It follows the stream by the store's own mark, in
+//! batches so small that no poll waits long for the writer. The query language splits and folds the
+//! words.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use tokio::sync::watch;
 
 use crate::context::Context;
 
-/// Entries in one job of the writer: some milliseconds.
+/// Entries in one job of the writer: a few milliseconds.
 const BATCH: u32 = 100;
-/// How often an index that is complete looks for news. Real time: a fast clock makes more entries,
-/// but nobody searches faster.
+/// The interval at which a complete index looks for new entries. It is real time: a fast clock
+/// makes more entries, but nobody searches faster.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// After trouble with the store.
+/// The wait after an error of the store.
 const TROUBLE_WAIT: Duration = Duration::from_secs(10);
 
 /// Keeps the index up to date until told to stop.
@@ -25,10 +25,10 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         let wait = match run_once(&context.store).await {
             Ok(0) => LOOK_EVERY,
-            // The polls that came meanwhile go first.
+            // Polls that arrived in the meantime go first.
             Ok(_) => Duration::from_millis(1),
             Err(error) => {
-                tracing::error!(%error, "words could not be indexed; it is tried again");
+                tracing::error!(%error, "cannot index words; retrying");
                 TROUBLE_WAIT
             }
         };
@@ -45,7 +45,7 @@ pub async fn run_once(store: &Store) -> Result<usize, StoreError> {
     let cut = tokio::task::spawn_blocking(move || -> Result<Vec<SearchWords>, StoreError> {
         Ok(reader.unindexed(BATCH)?.iter().map(words).collect())
     });
-    // Joining fails only where the runtime ends, and the store with it.
+    // Joining fails only if the runtime ends, and the store with it.
     let words = cut.await.unwrap_or(Err(StoreError::Closed))?;
     let n_entries = words.len();
     if n_entries > 0 {
@@ -61,7 +61,8 @@ fn words(row: &EntryRow) -> SearchWords {
         content: row.content.as_deref(),
         author: row.author.as_deref(),
         categories: &row.categories,
-        // The index holds what people read; where it came from is judged on what was found.
+        // The index holds the texts that people read. Conditions on the source are tested on the
+        // entries that the index finds.
         ..Entry::bare(row.id, FeedId(0), "", Time::MIN)
     };
     let (title, body) = query::index_words(&entry);

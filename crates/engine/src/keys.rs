@@ -1,5 +1,5 @@
-//! Secrets that queries are given: the key of a secret link and the key that signs webhooks. They
-//! come from the system's source of chance and nowhere else.
+//! The secrets of queries: the key of a secret link, and the key that signs webhooks. They come
+//! from the system's random source only.
 
 use std::fmt::Write as _;
 
@@ -9,35 +9,35 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 
-/// As long as the digest that it keys; nobody guesses it.
+/// As long as the digest that it keys. It cannot be guessed.
 const SIGNING_BYTES: usize = 32;
 /// Long enough that nobody finds a link by trying.
 const LINK_BYTES: usize = 18;
-/// How signing keys are written (standardwebhooks.com).
+/// The prefix of signing keys (standardwebhooks.com).
 const PREFIX: &str = "whsec_";
 
-/// A key for a link: letters that stand in a URL as they are.
+/// Returns a key for a link: letters that need no escapes in a URL.
 pub fn fresh() -> Result<String, getrandom::Error> {
     let mut bytes = [0; LINK_BYTES];
     getrandom::fill(&mut bytes)?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// A key that signs, as `whsec_…`.
+/// Returns a signing key, as `whsec_…`.
 pub fn fresh_signing() -> Result<String, getrandom::Error> {
     let mut bytes = [0; SIGNING_BYTES];
     getrandom::fill(&mut bytes)?;
     Ok(format!("{PREFIX}{}", STANDARD.encode(bytes)))
 }
 
-/// The signature of a text under a key as it is written: `whsec_` and base64, or any text.
+/// Returns the signature of a text under a key as it is written: `whsec_` and base64, or any text.
 pub fn sign(key: &str, parts: &[&[u8]]) -> String {
     let decoded = key.strip_prefix(PREFIX).and_then(|text| STANDARD.decode(text).ok());
     let bytes = decoded.unwrap_or_else(|| key.as_bytes().to_vec());
     STANDARD.encode(digest(&bytes, parts))
 }
 
-/// The signature of a pushed feed, as WebSub writes it.
+/// Returns the signature of a pushed feed, as WebSub writes it.
 pub fn hub_signature(secret: &str, body: &[u8]) -> String {
     let hex = digest(secret.as_bytes(), &[body]).iter().fold(String::new(), |mut hex, byte| {
         // Writing to a string does not fail.
@@ -47,8 +47,8 @@ pub fn hub_signature(secret: &str, body: &[u8]) -> String {
     format!("sha256={hex}")
 }
 
-/// Whether a body carries the signature that its sender could make with the secret, as WebSub
-/// writes it (`method=hexadecimal`). The comparison takes as long for a near miss as for any other.
+/// Returns whether a body has the signature that only a holder of the secret can make, as WebSub
+/// writes it (`method=hexadecimal`). The comparison takes constant time.
 pub fn is_signed(secret: &str, signature: &str, body: &[u8]) -> bool {
     fn holds<M: Mac + KeyInit>(secret: &str, said: &[u8], body: &[u8]) -> bool {
         // HMAC takes keys of any length.

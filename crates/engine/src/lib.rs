@@ -52,7 +52,7 @@ mod worker;
 pub use budget::{BudgetRule, in_force as budget_in_force};
 pub use clock::Clock;
 pub use conclude::is_push_trusted;
-pub use deliver::Letters;
+pub use deliver::MatchMessages;
 pub use engine::{Engine, EngineError};
 pub use errand::{Errands, PAGE_HOPS_MAX, picture_settings};
 pub use event::PollAnswer;

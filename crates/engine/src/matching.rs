@@ -1,17 +1,17 @@
-//! The standing queries, live: the matcher and what queries remember, behind the store's seam.
-//! Asked by the store's writer inside the transaction of each poll, so it neither waits nor asks
-//! the store anything.
+//! The standing queries, live: the matcher and the state of queries, behind the store's seam. The
+//! store's writer calls it inside the transaction of each poll, so it neither waits nor reads the
+//! store.
 
 use polling::relevance::Selectivity;
 use query::{Entry, Matcher, Scratch, States};
 use store::{ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryStateChange, RelevantShare};
 
-/// After so many entries the matcher hears how often words occurred.
+/// Entries after which the matcher learns how often words occurred.
 const LEARN_EVERY: u32 = 1000;
-/// Queries that may then move to better anchors: some microseconds each.
+/// Queries that may then move to better anchors. Each takes a few microseconds.
 const MOVES_MAX: usize = 100;
 
-/// All queries, ready to be asked.
+/// All queries, ready for matching.
 #[derive(Default)]
 pub struct Matching {
     matcher: Matcher,
@@ -35,8 +35,8 @@ impl EntryMatcher for Matching {
 
     fn put(&mut self, id: QueryId, name: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
         let Some(create) = query::parse_create(text) else {
-            // Its stored state stays: a newer version may read it.
-            tracing::error!(query = name, "a stored query cannot be read and keeps nothing");
+            // Its stored state stays, because a newer version may read it.
+            tracing::error!(query = name, "a stored query cannot be read, so it matches nothing");
             self.remove_query(id);
             return Vec::new();
         };
@@ -87,7 +87,7 @@ impl EntryMatcher for Matching {
     }
 }
 
-/// An entry as queries see it.
+/// Returns an entry in the form that queries take.
 pub fn entry<'a>(arrival: &ArrivedEntry<'a>) -> Entry<'a> {
     Entry {
         id: arrival.id,

@@ -1,5 +1,5 @@
-//! Detects outages of our own network and disk: then nearly everything fails at once. Meanwhile no
-//! feed is blamed, few polls are made, and polling resumes by itself.
+//! Detects outages of our own network and disk: then nearly everything fails at once. During an
+//! outage no feed is blamed and few polls are made. Polling resumes automatically.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -14,7 +14,7 @@ use crate::budget::{BudgetRule, Budgeted};
 /// choice.
 const CYCLE: Duration = Duration::from_secs(60);
 /// The assumed cost of a poll before the first one. The size is the median of 200,000 recorded
-/// feeds (dissertation 003, chapter 3). Such a document is parsed in about a millisecond.
+/// feeds (source 003, chapter 3). Such a document is parsed in about a millisecond.
 const UNKNOWN_COST: PollCost =
     PollCost { requests: 1, bytes: 17_000, parse: Duration::from_millis(1) };
 

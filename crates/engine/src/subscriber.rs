@@ -13,7 +13,6 @@ use std::time::Duration;
 use feed::{FeedId, Time};
 use store::StoreError;
 use tokio::sync::watch;
-use url::Url;
 
 use crate::context::Context;
 use crate::event::Event;
@@ -30,7 +29,7 @@ const BEGIN_MAX: u32 = 100;
 pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         if let Err(error) = take::all(&context).await {
-            tracing::error!(%error, "a push could not be recorded; it is tried again");
+            tracing::error!(%error, "cannot record a push; retrying");
         }
         if let Err(error) = take::refused(&context).await {
             tracing::error!(%error, "cannot look for feeds with a refused push");
@@ -109,9 +108,4 @@ fn rest(context: &Context, feed: FeedId, next_at: Time) -> Result<(), StoreError
         let _ = context.events.send(Event::Schedule(scheduled));
     }
     Ok(())
-}
-
-/// An address of a hub or a topic as it may be shown.
-fn masked(address: &str) -> String {
-    Url::parse(address).map_or_else(|_| address.to_owned(), |url| feed::mask_secrets(&url))
 }

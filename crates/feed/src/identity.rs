@@ -1,10 +1,10 @@
 //! Gives the items of a document their keys. Input: the items and the feed's last window; output: a
 //! [`KeyedItem`] for each entry. It compares nothing with the store and judges no dates.
 //!
-//! The rule (spec/recording.md, "Reading"): the publisher's id; if one id stands for several links,
-//! id and link; without an id the link; without a link title and content. The rule never uses the
-//! title if an id or a link exists, because titles are edited. It never uses a date, because some
-//! feeds print the current time into every item.
+//! The rule: the publisher's id; if one id stands for several links, id and link; without an id the
+//! link; without a link title and content. The rule never uses the title if an id or a link exists,
+//! because titles are edited. It never uses a date, because some feeds print the current time into
+//! every item. docs/notes/entry-identity.md gives the reasons.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

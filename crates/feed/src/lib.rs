@@ -15,7 +15,7 @@ mod repair;
 mod time;
 mod window;
 
-pub use address::{AddressError, Domain, FeedUrl, mask_secrets, mask_text};
+pub use address::{AddressError, Domain, FeedUrl, mask_address, mask_secrets, mask_text};
 pub use comparison::{Known, Observed, Sighting, WindowComparison};
 pub use entry::{Enclosure, EntryId, FeedId, Item, QueryId, Source};
 pub use entry_key::EntryKey;

@@ -1,10 +1,10 @@
 //! Repairs publication times. A publisher's date is a claim; the repaired time is used for all
 //! calculations, and the claim is kept with it. Identity and novelty never depend on dates.
 //!
-//! The rules are those of dissertation 003, chapter 3, and spec/recording.md. An item without a
-//! date gets the poll's time. If all items carry the response's own `Date`, they were generated on
-//! the fly and count as undated. A date in the future becomes the poll's time. A new item dated
-//! before the previous poll gets the poll's time.
+//! The rules follow source 003, chapter 3 (docs/notes/sources.md). An item without a date gets the
+//! poll's time. If all items carry the response's own `Date`, they were generated on the fly and
+//! count as undated. A date in the future becomes the poll's time. A new item dated before the
+//! previous poll gets the poll's time.
 
 use std::time::Duration;
 

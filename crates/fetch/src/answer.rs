@@ -1,5 +1,5 @@
-//! From a status line to what came: which statuses bring a document, which are a redirect, a
-//! refusal or a failure. It follows nothing.
+//! Turns an answer into an outcome: a document, a redirect, a refusal or a failure. It does not
+//! follow redirects.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::decode::{DecodeError, Decoder};
 use crate::limits::ExchangeLimits;
 use crate::{Failure, FailureKind, Fetched, causes, header as read};
 
-/// Bodies of answers without a document are read so far, to be able to use the connection again.
+/// The bytes that are read of an answer without a document, so that the connection can be reused.
 const LEFTOVER_BYTES_MAX: u64 = 32 * 1024;
 const LEFTOVER_TIMEOUT: Duration = Duration::from_millis(500);
-/// As long as the URL of a feed may be. It is kept, shown and compared.
+/// The same limit as for the URL of a feed: it is stored, shown and compared.
 const LOCATION_BYTES_MAX: usize = 8192;
-/// Content types are shown and searched for a charset; no honest one is longer.
+/// Content types are shown and searched for a charset. Real ones are shorter.
 const CONTENT_TYPE_CHARS_MAX: usize = 256;
 
 /// Reads the answer to a request for `url`.
@@ -101,7 +101,7 @@ async fn read_body(
     }
 }
 
-/// Best effort, so without an outcome of its own. Returns how many bytes came.
+/// Reads the rest of a body, if it is short. Failures are ignored. Returns the number of bytes.
 pub(crate) async fn read_leftover(response: &mut Response) -> u64 {
     let mut n_bytes = 0;
     let reading = async {
@@ -112,12 +112,12 @@ pub(crate) async fn read_leftover(response: &mut Response) -> u64 {
             }
         }
     };
-    // Cut short means that the connection is not used again, nothing more.
+    // If the time is over, the connection is not reused. That has no other effect.
     let _ = tokio::time::timeout(LEFTOVER_TIMEOUT, reading).await;
     n_bytes
 }
 
-/// Refuses instance manipulations (RFC 3229) other than `feed`, the only one that we ask for.
+/// Refuses instance manipulations (RFC 3229) other than `feed`, the only one that we request.
 fn instance(headers: &HeaderMap) -> Result<(), Failure> {
     let applied = headers.get_all("im").iter().filter_map(|v| v.to_str().ok());
     let mut tokens = applied.flat_map(|v| v.split(',')).map(str::trim).filter(|t| !t.is_empty());
@@ -125,27 +125,28 @@ fn instance(headers: &HeaderMap) -> Result<(), Failure> {
         None => Ok(()),
         Some(other) => Err(Failure::new(
             FailureKind::Encoding,
-            format!("the server sent a difference we did not ask for ({other:.40})"),
+            format!("the server sent a partial document that we did not request ({other:.40})"),
         )),
     }
 }
 
-/// The target of an answer with this status, if it is a redirect with a valid target.
+/// Returns the target of an answer with this status, if it is a redirect with a valid target.
 pub(crate) fn redirect(url: &Url, status: u16, headers: &HeaderMap) -> Option<Url> {
     matches!(status, 301 | 302 | 303 | 307 | 308).then(|| target(url, headers).ok())?
 }
 
-/// The target of a redirect. Credentials are sent to the same origin only, and never come from the
-/// server.
+/// Returns the target of a redirect. Credentials are sent to the same origin only, and never come
+/// from the server.
 fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
     let bad = |why: &str| Failure::new(FailureKind::Redirect, why.to_owned());
-    let location = headers.get(header::LOCATION).ok_or_else(|| bad("a redirect to nowhere"))?;
+    let location =
+        headers.get(header::LOCATION).ok_or_else(|| bad("a redirect without a target"))?;
     if location.len() > LOCATION_BYTES_MAX {
         return Err(bad(&format!("a redirect to an address of {} bytes", location.len())));
     }
     let location = String::from_utf8_lossy(location.as_bytes());
     if location.trim().is_empty() {
-        return Err(bad("a redirect to nowhere"));
+        return Err(bad("a redirect without a target"));
     }
     let mut to = url
         .join(&location)
@@ -164,7 +165,7 @@ fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
 
 fn status_words(status: u16) -> String {
     let meaning = match status {
-        304 => "unchanged, though we had nothing to compare with",
+        304 => "not modified, although the request had no validators",
         404 => "not found",
         500..=599 => "the server has a problem",
         400..=499 => "the server does not accept the request",

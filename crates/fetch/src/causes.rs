@@ -1,5 +1,5 @@
-//! Errors of the libraries below, in plain words and sorted by kind. It never shows a URL, so no
-//! password can slip into a text.
+//! Sorts the errors of the libraries by kind and describes them in plain words. It never shows a
+//! URL, so no password can get into a message.
 
 use std::error::Error;
 use std::io;
@@ -11,11 +11,11 @@ use crate::limits::ExchangeLimits;
 use crate::names::LookupError;
 use crate::{Failure, FailureKind, Fetched};
 
-/// Longer texts of other people's errors are cut: they end in tables and on pages.
+/// Longer error texts of libraries are cut, because they appear in tables and on pages.
 const DETAIL_CHARS_MAX: usize = 300;
 const CUT: &str = "the server cut the connection";
 
-/// How an exchange ended that the client gave up.
+/// Returns the outcome of an exchange that failed with an error of the client.
 pub(crate) fn outcome(error: &reqwest::Error, limits: &ExchangeLimits) -> Fetched {
     let mut deepest = String::new();
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
@@ -32,7 +32,8 @@ pub(crate) fn outcome(error: &reqwest::Error, limits: &ExchangeLimits) -> Fetche
     Fetched::Failed(unknown(error, &deepest, limits))
 }
 
-/// The cause of a cause. `io::Error` hides the error it wraps and names that one's cause instead.
+/// Returns the cause of an error. `io::Error` hides the error that it wraps and names that error's
+/// cause instead.
 fn below<'a>(e: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match e.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(inner) => Some(inner),
@@ -55,7 +56,7 @@ fn known(e: &(dyn Error + 'static), connecting: bool, limits: &ExchangeLimits) -
         return Some(failure(FailureKind::Protocol, CUT));
     }
     let io = e.downcast_ref::<io::Error>()?;
-    // An error made by a library is told by what is inside.
+    // An error that a library made is described by the error inside it.
     if io.get_ref().is_some() && io.kind() != io::ErrorKind::UnexpectedEof {
         return None;
     }
@@ -73,10 +74,10 @@ fn socket_words(io: &io::Error, connecting: bool) -> Option<Failure> {
         Kind::AddrNotAvailable => {
             (FailureKind::Connect, "this machine has no free address or port")
         }
-        Kind::TimedOut if connecting => (FailureKind::Connect, "no answer to the connection"),
-        Kind::TimedOut => (FailureKind::Timeout, "the connection went silent"),
+        Kind::TimedOut if connecting => (FailureKind::Connect, "the connection attempt timed out"),
+        Kind::TimedOut => (FailureKind::Timeout, "the connection timed out"),
         Kind::UnexpectedEof if connecting => {
-            (FailureKind::Tls, "the server hung up during the TLS handshake")
+            (FailureKind::Tls, "the server closed the connection during the TLS handshake")
         }
         Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe if connecting => {
             (FailureKind::Connect, "the server reset the connection")
@@ -110,14 +111,14 @@ fn tls_words(tls: &TlsError, has_authorities: bool) -> String {
                 "the server's certificate is for another name"
             }
             CertificateError::UnknownIssuer => {
-                "the server's certificate is signed by nobody we trust"
+                "the server's certificate is not signed by a trusted authority"
             }
             CertificateError::Revoked => "the server's certificate was revoked",
             other => return format!("the server's certificate is not acceptable: {other}"),
         },
         TlsError::InvalidMessage(_) => "the server does not speak TLS on this port",
         TlsError::AlertReceived(AlertDescription::UnrecognisedName) => {
-            "the server knows no site of this name"
+            "the server does not know a site of this name"
         }
         TlsError::AlertReceived(
             AlertDescription::HandshakeFailure | AlertDescription::ProtocolVersion,
@@ -144,7 +145,7 @@ fn unknown(error: &reqwest::Error, deepest: &str, limits: &ExchangeLimits) -> Fa
     if error.is_builder() {
         return failure(FailureKind::Protocol, &format!("the URL cannot be requested: {deepest}"));
     }
-    failure(FailureKind::Protocol, &format!("the answer is not sound HTTP: {deepest}"))
+    failure(FailureKind::Protocol, &format!("the answer is not valid HTTP: {deepest}"))
 }
 
 fn failure(kind: FailureKind, detail: &str) -> Failure {

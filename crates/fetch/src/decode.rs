@@ -1,28 +1,29 @@
-//! Content encodings, undone while the body arrives and under one limit, so that a bomb is refused
-//! after its first kilobytes. Labels are checked against the bytes: servers lie about them. It
-//! guesses no character set.
+//! Removes content encodings while the body arrives, under one limit, so that a compression bomb is
+//! refused after its first kilobytes. Labels are checked against the bytes, because some servers
+//! send wrong ones. It does not guess character sets.
 
 use crate::decode::layer::Layer;
 use crate::{Failure, FailureKind};
 
 mod layer;
 
-/// Honest answers have one encoding; two come from a script behind a compressing proxy.
+/// Honest answers have one encoding. Two come from a script behind a compressing proxy.
 const LABELS_MAX: usize = 3;
 
-/// A content encoding we undo.
+/// A content encoding that we remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Gzip,
-    /// Zlib, or what some servers send under this name: bare deflate.
+    /// Zlib, or the bare deflate that some servers send under this name.
     Deflate,
     Brotli,
     Zstd,
-    /// A label that does not name an encoding (`utf-8`, `none`): accepted if the body is plain.
+    /// A label that does not name an encoding (`utf-8`, `none`). It is accepted if the body is
+    /// plain.
     Unknown,
 }
 
-/// Why a body could not be taken.
+/// Why a body could not be decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DecodeError {
     TooLarge,
@@ -39,7 +40,8 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// For a body with this `Content-Encoding` (several headers joined by commas).
+    /// Creates a decoder for a body with this `Content-Encoding` (several headers joined by
+    /// commas).
     pub fn new(content_encoding: &str, bytes_max: usize) -> Result<Decoder, DecodeError> {
         let labels: Vec<Coding> = content_encoding
             .split(',')
@@ -48,18 +50,18 @@ impl Decoder {
             .map(Coding::of_label)
             .collect();
         if labels.len() > LABELS_MAX {
-            let why = format!("the body is encoded {} times over", labels.len());
+            let why = format!("the body has {} encodings, one over another", labels.len());
             return Err(DecodeError::Garbage(why));
         }
-        // The last encoding was applied last. At the end one layer without a label: it undoes a
-        // gzip that nobody declared (a file feed.xml.gz, or a body compressed twice).
+        // The last encoding was applied last. One more layer without a label follows: it removes a
+        // gzip that was not declared (a file feed.xml.gz, or a body compressed twice).
         let layers = labels.into_iter().rev().map(Some).chain([None]);
         let layers = layers.map(|label| Layer::new(label, bytes_max)).collect();
         Ok(Decoder { layers, body: Vec::new(), bytes_max, wire_bytes: 0 })
     }
 
-    /// Takes the next bytes from the wire. A piece counts as one byte at least, because HTTP/2
-    /// can deliver empty frames without end.
+    /// Takes the next bytes from the wire. A piece counts as at least one byte, because HTTP/2 can
+    /// deliver any number of empty frames.
     pub fn push(&mut self, wire: &[u8]) -> Result<(), DecodeError> {
         self.wire_bytes = self.wire_bytes.saturating_add(wire.len().max(1));
         if self.wire_bytes > self.bytes_max {
@@ -68,7 +70,7 @@ impl Decoder {
         self.push_from(0, wire.to_vec())
     }
 
-    /// The whole body, after the last bytes were pushed.
+    /// Returns the whole body, after the last bytes were pushed.
     pub fn finish(mut self) -> Result<Vec<u8>, DecodeError> {
         for at in 0..self.layers.len() {
             let tail = self.layers[at].finish()?;

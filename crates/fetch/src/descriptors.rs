@@ -1,25 +1,25 @@
-//! Raises the number of files that this process may open as far as the machine allows.
+//! Raises the number of files that this process may open, as far as the machine allows.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Kept back for the store, its readers, the page's visitors and the log.
+/// Reserved for the store, its readers, the visitors of the page and the log.
 const RESERVED: u64 = 256;
-/// A connection in the making may hold two sockets for the name's two lookups, or two for the
-/// race between IPv4 and IPv6.
+/// A new connection may use two sockets for the two lookups of a name, or two for the race between
+/// IPv4 and IPv6.
 const PER_EXCHANGE: u64 = 2;
-/// Polling goes on slowly even if the process may open only a few files.
+/// Polling continues slowly even if the process may open only a few files.
 const CONNECTIONS_MIN: u64 = 8;
-/// The number if the machine has no limit: more exchanges at once than one machine can use.
+/// The number if the machine has no limit. One machine cannot use more exchanges at once.
 const CONNECTIONS_MAX: u64 = 16_384;
 
-/// Raises the soft limit to the hard one. Returns how many exchanges may be under way at once if
-/// `idle` more connections are open and unused.
+/// Raises the soft limit to the hard limit. Returns how many exchanges may run at once while `idle`
+/// more connections are open and unused.
 pub(crate) fn connections_max(idle: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     let usable = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
-        // macOS refuses "unlimited" here; what we had is still ours.
+        // macOS refuses "unlimited" here. The present limit stays.
         Err(_) => limit.current,
     };
     connections_within(usable, idle as u64)

@@ -15,8 +15,8 @@ pub struct Exchange {
 /// The outcome of an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetched {
-    /// Status 304. The validators are those that it carries; a field it does not carry is `None`,
-    /// and then the one that was sent stays valid.
+    /// Status 304, with the validators in the answer. If a field is `None`, the validator that was
+    /// sent stays valid.
     NotModified {
         validators: Validators,
     },
@@ -25,13 +25,13 @@ pub enum Fetched {
         bytes: Vec<u8>,
         content_type: Option<String>,
         validators: Validators,
-        /// 226: only what changed.
+        /// Status 226: the body has only what changed.
         partial: bool,
     },
-    /// A redirect that was not followed. User and password go along to the same origin only.
+    /// A redirect that was not followed. User and password are passed on to the same origin only.
     Moved {
         to: Url,
-        /// 301 and 308.
+        /// Whether the status was 301 or 308.
         permanent: bool,
     },
     /// Status 410.
@@ -40,14 +40,14 @@ pub enum Fetched {
     Refused {
         status: u16,
     },
-    /// The guard forbids it: the address is not public.
+    /// The guard refused: the address is not public.
     Blocked {
         reason: String,
     },
     Failed(Failure),
 }
 
-/// An exchange that brought nothing: what kind of failure, and the cause in plain words.
+/// An exchange that brought nothing: the kind of failure, and the cause in plain words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
@@ -56,30 +56,30 @@ pub struct Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FailureKind {
-    /// The name could not be looked up: no server answered, or it said that it cannot.
+    /// The name could not be looked up: no name server answered, or it reported an error.
     Dns,
-    /// The name was looked up, and there is no such host.
+    /// The name was looked up, and the host does not exist.
     NoSuchHost,
-    /// No connection, or none in time.
+    /// The connection failed or took too long.
     Connect,
     Tls,
-    /// Connected, but the answer or its body did not come in time.
+    /// Connected, but the answer or its body did not arrive in time.
     Timeout,
-    /// A status that brings no document: 404, 5xx and the odd ones.
+    /// A status without a document: 404, 5xx and unusual ones.
     Status(u16),
-    /// The body is longer than we take.
+    /// The body exceeds our limit.
     TooLarge,
     /// The body is not encoded as the server says.
     Encoding,
     /// The answer is not HTTP, or was cut off.
     Protocol,
-    /// A redirect that leads nowhere.
+    /// A redirect without a valid target.
     Redirect,
 }
 
 impl FailureKind {
-    /// Whether the cause may be on our side. Many of these at once mean that the network is down.
-    /// "No such host" is not one of them: a name server had to be reached to say it.
+    /// Whether the cause may be on our side. Many of these at once mean that our network is down.
+    /// "No such host" does not count, because a name server was reached.
     pub fn may_be_our_network(self) -> bool {
         matches!(self, FailureKind::Dns | FailureKind::Connect)
     }

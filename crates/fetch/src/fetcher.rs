@@ -1,4 +1,4 @@
-//! The exchange itself: build the request, send it through the right client, read the answer.
+//! The GET exchange: builds the request, sends it through the right client, and reads the answer.
 
 use std::time::Duration;
 
@@ -23,19 +23,20 @@ const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, applicatio
 const ACCEPT_PAGE: &str = "text/html, application/xhtml+xml, application/atom+xml;q=0.9, \
     application/rss+xml;q=0.9, application/feed+json;q=0.9, */*;q=0.5";
 const ACCEPT_ANY: &str = "*/*";
-/// SVG is a document, not a picture, and not asked for.
+/// SVG is a document and not a picture, so it is not requested.
 const ACCEPT_IMAGE: &str = "image/avif, image/webp, image/png, image/jpeg, image/gif";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 /// More headers than any honest server sends.
 const HEADERS_MAX: usize = 128;
-/// Bytes of all headers together over HTTP/2; HTTP/1 has the library's limit of about 400 KB.
+/// The bytes of all headers together over HTTP/2. Over HTTP/1 the library has a limit of about 400
+/// KB.
 const HEADER_BYTES_MAX: u32 = 64 * 1024;
 
-/// Makes exchanges. One is enough for a process: it holds the connections and the DNS cache.
+/// Makes exchanges. A process needs only one: it holds the connections and the DNS cache.
 pub struct Fetcher {
-    /// For origins with a lease: keeps one idle connection each.
+    /// For origins with a lease: keeps one idle connection for each.
     keeping: Client,
-    /// For the others: closes the connection after the answer.
+    /// For the other origins: closes the connection after the answer.
     closing: Client,
     leases: Leases,
     pub(crate) under_way: Semaphore,
@@ -48,8 +49,8 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// Sets up connections, trust and names, and raises the process's limit of open files as far
-    /// as it may.
+    /// Sets up connections, trust and names. Raises the process's limit of open files as far as
+    /// possible.
     pub fn new(settings: Settings) -> Result<Fetcher, SetupError> {
         let names = Names::new(settings.resolve, settings.allow_private);
         let trust = tls::trust(&settings.authorities_pem)?;
@@ -82,33 +83,33 @@ impl Fetcher {
         })
     }
 
-    /// How many exchanges may be under way at once; more wait for their turn inside `fetch`.
+    /// Returns how many exchanges may run at once. Further ones wait inside `fetch`.
     pub fn connections_max(&self) -> usize {
         self.connections_max
     }
 
-    /// The longest duration of one exchange, from its start to the last byte of the body.
+    /// Returns the longest duration of one exchange, from its start to the last byte of the body.
     pub fn exchange_time_max(&self) -> Duration {
         self.limits.header_timeout + self.limits.body_timeout
     }
 
-    /// Asks for a feed, conditionally if there are validators.
+    /// Requests a feed, conditionally if there are validators.
     pub async fn fetch(&self, url: &Url, validators: &Validators) -> Exchange {
         self.exchange(url, ACCEPT_FEED, validators, &self.limits).await
     }
 
-    /// Asks for a page on which feeds are looked for.
+    /// Requests a page, to search it for feeds.
     pub async fn page(&self, url: &Url) -> Exchange {
         self.exchange(url, ACCEPT_PAGE, &Validators::default(), &self.limits).await
     }
 
-    /// Asks for a few bytes, such as the echo of a challenge. A longer answer is not read.
+    /// Requests a few bytes, such as the echo of a challenge. A longer answer is not read.
     pub async fn short(&self, url: &Url, bytes_max: usize) -> Exchange {
         let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
         self.exchange(url, ACCEPT_ANY, &Validators::default(), &limits).await
     }
 
-    /// Asks for a picture.
+    /// Requests a picture.
     pub async fn image(&self, url: &Url) -> Exchange {
         self.exchange(url, ACCEPT_IMAGE, &Validators::default(), &self.limits).await
     }
@@ -120,7 +121,8 @@ impl Fetcher {
         sent: &Validators,
         limits: &ExchangeLimits,
     ) -> Exchange {
-        // Fails only when the semaphore is closed, which never happens; then go on without.
+        // This fails only if the semaphore is closed, which never happens. Then continue without a
+        // permit.
         let _permit = self.under_way.acquire().await.ok();
         let started = moment();
         let mut facts = ExchangeFacts::default();
@@ -149,15 +151,15 @@ impl Fetcher {
         Ok(request)
     }
 
-    /// A request to a URL that we may ask, with nothing but its login.
+    /// Creates a request to an allowed URL, with no header but its login.
     pub(crate) fn bare(&self, url: &Url, method: Method) -> Result<Request, Fetched> {
         if !matches!(url.scheme(), "http" | "https") {
-            let why = format!("{} addresses are not asked", url.scheme());
+            let why = format!("{} addresses are not supported", url.scheme());
             return Err(Fetched::Failed(Failure::new(FailureKind::Protocol, why)));
         }
         if self.loopback_only.as_ref().is_some_and(|names| !names.is_loopback(url)) {
-            let reason = "a demonstration asks only its own feeds; add it where `tidings run` \
-                          runs without --demo";
+            let reason = "a demonstration polls only its own feeds; add this one to an \
+                          instance without --demo";
             return Err(Fetched::Blocked { reason: reason.to_owned() });
         }
         if let Some(address) = literal(url)
@@ -172,7 +174,7 @@ impl Fetcher {
         // User and password in a URL become an Authorization header here.
         let builder = self.keeping.request(method, bare);
         let mut request = builder.build().map_err(|e| causes::outcome(&e, &self.limits))?;
-        // Only credentials that are not UTF-8 are still there, and no server takes those.
+        // Only credentials that are not UTF-8 are still there, and no server accepts those.
         let _ = request.url_mut().set_username("");
         let _ = request.url_mut().set_password(None);
         Ok(request)
@@ -196,7 +198,8 @@ impl Fetcher {
         }
     }
 
-    /// The head of the answer, and the lease of the connection that its body comes over.
+    /// Sends a request. Returns the head of the answer, and the lease of the connection for its
+    /// body.
     pub(crate) async fn answered(
         &self,
         url: &Url,
@@ -242,12 +245,12 @@ fn client_builder(
         .http2_max_header_list_size(HEADER_BYTES_MAX)
 }
 
-/// Both validators as they came, byte for byte, and the wish for a partial document.
+/// Adds both validators as they came, byte for byte, and the request for a partial document.
 fn insert_validators(headers: &mut HeaderMap, sent: &Validators) {
     let pairs =
         [(header::IF_NONE_MATCH, &sent.etag), (header::IF_MODIFIED_SINCE, &sent.last_modified)];
     for (name, bytes) in pairs {
-        // A value that came in a header can be sent in one; any other is left out.
+        // A value that came in a header can be sent in one. Any other value is left out.
         let value = bytes.as_deref().and_then(|b| HeaderValue::from_bytes(b).ok());
         if let Some(value) = value {
             headers.insert(name, value);

@@ -1,11 +1,11 @@
-//! Which addresses are on the public Internet. It decides about addresses only; names are looked
-//! up first, and what was judged is what is connected to.
+//! Decides which addresses are on the public Internet. It checks addresses only. Names are looked
+//! up first, and the client connects to exactly the address that was checked.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// A URL leads to where it may not.
+/// The URL leads to an address that may not be reached.
 #[derive(Debug, thiserror::Error)]
 #[error("{host} leads to {address}, which is not a public address; allow it with --allow-private")]
 pub(crate) struct NotPublic {
@@ -13,8 +13,8 @@ pub(crate) struct NotPublic {
     pub address: IpAddr,
 }
 
-/// Whether an address can be reached by anybody, so that asking it tells nothing about the
-/// network that we are in. After the registries of special-purpose addresses (IANA, RFC 6890).
+/// Whether everybody can reach an address, so that a request to it reveals nothing about our own
+/// network. The rules follow the registries of special-purpose addresses (IANA, RFC 6890).
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -22,7 +22,8 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The address in a URL that names no host but an address: those never reach the resolver.
+/// Returns the address in a URL that has an address instead of a host name. Such URLs never reach
+/// the resolver.
 pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Domain(_) => None,
@@ -53,7 +54,7 @@ fn is_public_v6(v6: Ipv6Addr) -> bool {
     let embedded =
         |high: u16, low: u16| is_public_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match s {
-        // IPv4-mapped, and NAT64: the address that is meant is inside.
+        // IPv4-mapped and NAT64 addresses contain the real address.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             embedded(high, low)
         }
@@ -66,8 +67,8 @@ fn is_public_v6(v6: Ipv6Addr) -> bool {
         [0x3fff, b, ..] if b < 0x1000 => false,
         // ISATAP carries an IPv4 address of the local network in its last bits.
         [_, _, _, _, 0 | 0x200, 0x5efe, high, low] => (s[0] >> 13) == 1 && embedded(high, low),
-        // Only 2000::/3 is given out; unique-local, link-local, multicast, loopback, unspecified
-        // and IPv4-compatible addresses are all outside.
+        // Only 2000::/3 is assigned. Unique-local, link-local, multicast, loopback, unspecified and
+        // IPv4-compatible addresses are all outside.
         [a, ..] => (a >> 13) == 1,
     }
 }

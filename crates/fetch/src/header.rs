@@ -1,5 +1,4 @@
-//! Reading of response headers: dates, freshness, Retry-After. A header that cannot
-//! be read counts as absent.
+//! Reads response headers: dates, freshness, Retry-After. An invalid header counts as absent.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use url::Url;
 
 use crate::link;
 
-/// Longer validators are not kept: servers that send kilobytes refuse to take them back.
+/// Longer validators are not stored: servers that send kilobytes refuse to take them back.
 const VALIDATOR_BYTES_MAX: usize = 2048;
 
 pub(crate) fn facts(
@@ -49,14 +48,15 @@ pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// The head as HTTP/1 would spell it; the library does not tell what was on the wire.
+/// Returns the size of the head as HTTP/1 would write it. The library does not say what was on the
+/// wire.
 fn head_bytes(status: StatusCode, headers: &HeaderMap) -> u64 {
     let reason = status.canonical_reason().unwrap_or("").len();
     let lines: usize = headers.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
     ("HTTP/1.1 200 \r\n\r\n".len() + reason + lines) as u64
 }
 
-/// How long the answer lay in a cache.
+/// Returns how long the answer was in a cache.
 fn age(headers: &HeaderMap) -> Duration {
     let seconds = text(headers, &header::AGE).and_then(|t| t.parse().ok());
     seconds.map_or(Duration::ZERO, Duration::from_secs)
@@ -76,7 +76,7 @@ fn max_age(headers: &HeaderMap) -> Option<Duration> {
         .map(Duration::from_secs)
 }
 
-/// How long the server keeps an unused connection, if it says so (`Keep-Alive: timeout=5`).
+/// Returns how long the server keeps an unused connection, if it says so (`Keep-Alive: timeout=5`).
 pub(crate) fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get("keep-alive")?.to_str().ok()?;
     value.split(',').find_map(|part| {
@@ -93,7 +93,8 @@ fn retry_after(text: &str) -> Option<RetryAfter> {
     }
 }
 
-/// An HTTP date in any of its three forms (RFC 9110, 5.6.7), and with `UTC` or `+0000` for `GMT`.
+/// Reads an HTTP date in any of its three forms (RFC 9110, 5.6.7), also with `UTC` or `+0000` for
+/// `GMT`.
 fn date(text: &str) -> Option<Time> {
     let mut words = text.split([' ', ',', '-']).filter(|w| !w.is_empty());
     let _weekday = words.next()?;
@@ -110,7 +111,7 @@ fn date(text: &str) -> Option<Time> {
     let day: i64 = day.parse().ok().filter(|d| (1..=31).contains(d))?;
     let year = match (year.len(), year.parse::<i64>().ok()?) {
         (4, year) => year,
-        // RFC 850 has two digits; HTTP is younger than 1970 and these servers are old.
+        // RFC 850 has two digits. HTTP is younger than 1970, and these servers are old.
         (2, year) => year + if year < 70 { 2000 } else { 1900 },
         _ => return None,
     };
@@ -129,8 +130,8 @@ fn month_of(name: &str) -> Option<i64> {
     i64::try_from(at + 1).ok()
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar, counting years from March so that the leap day
-/// is the last of its year.
+/// Returns the days since 1970-01-01 in the Gregorian calendar. Years start in March here, so that
+/// the leap day is the last day of its year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

@@ -1,6 +1,6 @@
-//! Limits the number of idle connections. The HTTP client bounds them per host only; this module
-//! bounds the hosts. It opens and closes nothing: an exchange without a lease uses a client that
-//! keeps no connection.
+//! Limits the number of idle connections. The HTTP client limits them for each host only; this
+//! module limits the number of hosts. It opens and closes nothing: an exchange without a lease uses
+//! a client that keeps no connection.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-/// The lifetime of an idle connection. Common servers hang up after 5 s, and we must not send into
-/// a closing connection. Two polls of a domain are 2 s apart and should share one.
+/// The lifetime of an idle connection. Common servers close it after 5 s, and a request must not be
+/// sent into a closing connection. Two polls of a domain are 2 s apart and should share a
+/// connection.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-/// The client looks for expired connections once per timeout, so one may live for two.
+/// The client looks for expired connections once in each timeout, so one may live for two.
 const LEASE: Duration = Duration::from_secs(IDLE_TIMEOUT.as_secs() * 2 + 1);
-/// A request is on its way for less than this, also to the far side of the world.
+/// A request is on its way for less than this, even to the other side of the world.
 const MARGIN: Duration = Duration::from_secs(1);
 
 /// The origins that may have an idle connection, at most `max` of them.
@@ -26,18 +27,17 @@ type Origin = (bool, String, u16);
 
 struct OriginLease {
     n_under_way: usize,
-    /// Until then a connection may be open and the lease counts.
+    /// Until then a connection may be open, and the lease counts.
     until: Instant,
-    /// Until then the server has surely not hung up.
+    /// Until then the server has certainly not closed the connection.
     warm_until: Instant,
 }
 
-/// While it lives, the origin's connections are in use; when it is dropped the lease runs on for
-/// as long as a connection may stay idle.
+/// A lease in use. When it is dropped, it continues for as long as a connection may stay idle.
 pub(crate) struct Lease<'a> {
     leases: &'a Leases,
     origin: Origin,
-    /// Whether a connection that is open may be used again without sending into a closing one.
+    /// Whether an open connection can be reused without sending into a closing one.
     pub reusable: bool,
     /// How long the server says it keeps an unused connection (`Keep-Alive: timeout=…`).
     pub server_keeps: Option<Duration>,
@@ -48,7 +48,7 @@ impl Leases {
         Leases { max, origins: Mutex::new(HashMap::new()) }
     }
 
-    /// A lease for the URL's origin, or none if all are taken.
+    /// Returns a lease for the URL's origin, or `None` if all are taken.
     pub fn take(&self, url: &Url, now: Instant) -> Option<Lease<'_>> {
         let host = url.host_str()?.to_owned();
         let origin = (url.scheme() == "https", host, url.port_or_known_default()?);
@@ -73,7 +73,7 @@ impl Leases {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Origin, OriginLease>> {
-        // No code panics while it holds the lock, and the map is whole after every statement.
+        // No code panics while it holds the lock, and the map is valid after every statement.
         self.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,7 +85,7 @@ impl Drop for Lease<'_> {
             let kept =
                 self.server_keeps.map_or(LEASE, |time| time.saturating_sub(MARGIN).min(LEASE));
             held.n_under_way -= 1;
-            // An exchange on a connection of its own says nothing about the one that idles.
+            // An exchange on a separate connection says nothing about the idle one.
             if self.reusable {
                 held.until = now + LEASE;
                 held.warm_until = now + kept;
@@ -94,7 +94,7 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// The machine's monotonic clock.
+/// Reads the machine's monotonic clock.
 #[expect(clippy::disallowed_methods, reason = "sockets idle and exchanges last in real time")]
 pub(crate) fn moment() -> Instant {
     Instant::now()

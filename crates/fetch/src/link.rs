@@ -1,11 +1,11 @@
-//! The `Link` header (RFC 8288) as far as feeds use it: the hub that pushes the document and the
-//! address under which it does. Other relations are ignored.
+//! Reads the `Link` header (RFC 8288) as far as feeds use it: the hub that pushes the document, and
+//! the address under which the hub does. Other relations are ignored.
 
 use feed::Links;
 use reqwest::header::{self, HeaderMap};
 use url::Url;
 
-/// More headers than this name nothing that we want.
+/// Further headers are ignored.
 const HEADERS_MAX: usize = 16;
 
 /// Reads the links of an answer to a request for `url`.
@@ -30,7 +30,8 @@ pub(crate) fn links(url: &Url, headers: &HeaderMap) -> Links {
     links
 }
 
-/// The next link: its target, its parameters, and what follows. Commas end it, except in quotes.
+/// Returns the next link: its target, its parameters and the rest. A comma ends it, except in
+/// quotes.
 fn next(text: &str) -> Option<(&str, &str, &str)> {
     let start = text.find('<')? + 1;
     let end = start + text[start..].find('>')?;
@@ -44,7 +45,7 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
     Some((target, &tail[..stop], &tail[stop..]))
 }
 
-/// The relations that the first `rel` names, which may be several.
+/// Returns the relations of the first `rel`, which may be several.
 fn relations(parameters: &str) -> impl Iterator<Item = &str> {
     let value = parameters.split(';').find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;

@@ -1,5 +1,6 @@
 //! Resolves names to addresses that may be reached. The client connects to exactly the addresses
-//! that were checked here. Changing the answer between two lookups (DNS rebinding) gains nothing.
+//! that were checked here. So an attacker gains nothing by changing the answer between two lookups
+//! (DNS rebinding).
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -13,16 +14,16 @@ use url::Url;
 
 use crate::guard::{NotPublic, is_public, literal};
 
-/// Enough for the names of all feeds that are polled within an hour on one machine.
+/// Enough for the names of all feeds that one machine polls within an hour.
 const CACHE_NAMES_MAX: u64 = 16_384;
-/// A host may move; an address older than this is asked again, whatever its TTL says.
+/// Hosts move, so an older address is looked up again, whatever its TTL.
 const TTL_MAX: Duration = Duration::from_secs(3600);
-/// "No such host" is believed for a minute: a name just registered should not wait for long.
+/// "No such host" is believed for a minute: a name that was just registered should not wait long.
 const NEGATIVE_TTL_MAX: Duration = Duration::from_secs(60);
-/// Two attempts of 3 s stay below the connect timeout, so that a dead name server is named as
-/// the cause and not the host.
+/// Two attempts of 3 s stay below the connect timeout, so that the error names the dead name server
+/// and not the host.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
-/// More addresses than this are a trick or a mistake; the first ones will do.
+/// More addresses are an attack or a mistake. The first ones are enough.
 const ADDRESSES_MAX: usize = 16;
 
 /// Why a name has no address.
@@ -34,7 +35,7 @@ pub(crate) enum LookupError {
     Unanswered(String, String),
 }
 
-/// The lookup behind the HTTP client: overrides, hosts file, DNS, and then the guard.
+/// The lookup for the HTTP client: overrides, hosts file, DNS, and then the guard.
 #[derive(Clone)]
 pub(crate) struct Names(Arc<NameTable>);
 
@@ -58,7 +59,7 @@ impl Names {
         Names(Arc::new(NameTable { overrides, allow_private, dns }))
     }
 
-    /// Whether a URL leads to this machine, without asking anybody.
+    /// Whether a URL leads to this machine. Sends no query.
     pub fn is_loopback(&self, url: &Url) -> bool {
         if let Some(address) = literal(url) {
             return address.is_loopback();
@@ -87,8 +88,8 @@ impl NameTable {
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, LookupError> {
         let unanswered = |why: String| LookupError::Unanswered(name.to_owned(), why);
         let dns = self.dns.as_ref().map_err(|why| unanswered(why.clone()))?;
-        // The final dot keeps the machine's search domains out of it, where a wildcard would
-        // answer for names that do not exist. Single labels are meant to be local.
+        // The final dot excludes the machine's search domains, where a wildcard would answer for
+        // names that do not exist. Names without a dot are meant to be local.
         let absolute = if name.contains('.') { format!("{name}.") } else { name.to_owned() };
         match dns.lookup_ip(absolute).await {
             Ok(found) => Ok(found.iter().collect()),
@@ -104,7 +105,7 @@ impl NameTable {
         allowed.truncate(ADDRESSES_MAX);
         match refused {
             Some(address) if allowed.is_empty() => Err(NotPublic { host, address }),
-            // Port 0 stands for the one of the URL.
+            // The client replaces port 0 by the port of the URL.
             _ => Ok(Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0)))),
         }
     }
@@ -114,8 +115,8 @@ fn plain(name: &str) -> String {
     name.trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// As the machine is configured. A machine without a name server still reaches addresses and
-/// overridden names, so the program starts without one.
+/// Creates the resolver as the machine is configured. A machine without a name server can still
+/// reach addresses and overridden names, so the program starts without one.
 fn system_resolver() -> Result<TokioResolver, String> {
     let unreadable = |e: &dyn std::fmt::Display| format!("this machine has no usable DNS: {e}");
     let mut builder = TokioResolver::builder_tokio().map_err(|e| unreadable(&e))?;
@@ -129,7 +130,7 @@ fn limit(options: &mut ResolverOpts) {
     options.negative_max_ttl = Some(NEGATIVE_TTL_MAX);
     options.timeout = options.timeout.min(LOOKUP_TIMEOUT);
     options.attempts = 2;
-    // Broken IPv6 is more common than broken IPv4; the client falls back in both directions.
+    // Broken IPv6 is more common than broken IPv4. The client falls back in both directions.
     options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
 }
 

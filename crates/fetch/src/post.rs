@@ -1,5 +1,5 @@
-//! The POST exchange, guarded like every exchange. It is never repeated automatically. It follows
-//! no redirect, so that a body goes only to the address that the operator chose.
+//! The POST exchange, with the same guard as all exchanges. It is never repeated automatically. It
+//! does not follow redirects, so that a body goes only to the address that the operator chose.
 
 use feed::RetryAfter;
 use reqwest::header::{self, HeaderName, HeaderValue};
@@ -31,7 +31,7 @@ pub enum Posted {
         /// The target of a redirect; the caller decides whether to follow it.
         to: Option<Url>,
     },
-    /// We may not: the address is not public.
+    /// The guard refused: the address is not public.
     Blocked {
         reason: String,
     },
@@ -39,9 +39,10 @@ pub enum Posted {
 }
 
 impl Fetcher {
-    /// Sends a body to a URL, once. Whether it arrived is known only where it was answered.
+    /// Sends a body to a URL, once. Without an answer it is unknown whether the body arrived.
     pub async fn post(&self, url: &Url, parcel: Parcel) -> Posted {
-        // Fails only when the semaphore is closed, which never happens; then go on without.
+        // This fails only if the semaphore is closed, which never happens. Then continue without a
+        // permit.
         let _permit = self.under_way.acquire().await.ok();
         let request = match self.parcel(url, parcel) {
             Ok(request) => request,
@@ -82,7 +83,7 @@ fn posted(outcome: Fetched) -> Posted {
     match outcome {
         Fetched::Blocked { reason } => Posted::Blocked { reason },
         Fetched::Failed(failure) => Posted::Failed(failure),
-        // An exchange that was given up brings nothing else.
-        _ => Posted::Failed(Failure::new(FailureKind::Protocol, "the answer makes no sense")),
+        // A failed exchange has no other outcome.
+        _ => Posted::Failed(Failure::new(FailureKind::Protocol, "the answer is not valid")),
     }
 }

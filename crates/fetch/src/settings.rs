@@ -1,44 +1,46 @@
-//! The settings of exchanges, with the documented defaults and their reasons. It reads no file and
-//! no environment.
+//! The settings of exchanges, with their defaults and reasons. It reads neither files nor the
+//! environment.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// How exchanges are made. [`Settings::new`] gives the documented defaults.
+/// The settings of exchanges. [`Settings::new`] returns the defaults.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Sent with every request, so that an operator of a server knows whom to ask.
+    /// Sent with every request, so that the operator of a server knows whom to ask.
     pub user_agent: String,
-    /// Loopback, private and otherwise not public addresses may be reached.
+    /// Whether loopback, private and other addresses that are not public may be reached.
     pub allow_private: bool,
-    /// Requests go to this machine only: to loopback addresses, and to names that `resolve` leads
-    /// there. The clock of a demonstration runs fast; its pace would be a flood to others.
+    /// Whether requests go to this machine only: to loopback addresses, and to names that `resolve`
+    /// leads there. The clock of a demonstration runs fast, so its pace would flood other servers.
     pub loopback_only: bool,
-    /// Sends `Cache-Control: no-cache`, so that no cache on the way answers stale.
+    /// Whether to send `Cache-Control: no-cache`, so that no cache on the way sends an outdated
+    /// answer.
     pub no_cache: bool,
-    /// From the lookup of the name to the end of the TLS handshake. A host that takes longer
-    /// than 10 s is not one that answers.
+    /// From the lookup of the name to the end of the TLS handshake. A host that takes longer than
+    /// 10 s hardly ever answers.
     pub connect_timeout: Duration,
-    /// From the start of the exchange to the last header. Slow feeds are generated at request
-    /// time, rarely for longer than 20 s.
+    /// From the start of the exchange to the last header. Slow feeds are generated at request time,
+    /// which rarely takes longer than 20 s.
     pub header_timeout: Duration,
-    /// From the last header to the last byte of the body. It cuts off a server that drips.
+    /// From the last header to the last byte of the body. It cuts off a server that sends byte by
+    /// byte.
     pub body_timeout: Duration,
-    /// Bytes of the body after decompression; the largest honest feeds seen are about 3 MB.
+    /// Bytes of the body after decompression. The largest honest feeds seen have about 3 MB.
     pub body_bytes_max: usize,
-    /// Connections that may stay open while unused, over all hosts: about 20 KB and one
-    /// descriptor each.
+    /// Connections that may stay open while unused, over all hosts. Each needs about 20 KB and one
+    /// file descriptor.
     pub idle_connections_max: usize,
-    /// Names that are not asked of DNS but lead to these addresses, for tests and split DNS. The
-    /// addresses are judged like any other.
+    /// Names with fixed addresses that replace DNS, for tests and split DNS. The guard checks these
+    /// addresses too.
     pub resolve: HashMap<String, Vec<IpAddr>>,
     /// Certificate authorities in PEM, trusted in addition to those of the machine.
     pub authorities_pem: Vec<u8>,
 }
 
 impl Settings {
-    /// The defaults; `contact` is the URL that the User-Agent names.
+    /// Returns the defaults. `contact` is the URL in the User-Agent.
     pub fn new(contact: &str) -> Settings {
         Settings {
             user_agent: format!("Tidings/{} (+{contact})", env!("CARGO_PKG_VERSION")),

@@ -1,5 +1,5 @@
-//! Trust over TLS: the machine's certificate authorities and those that an operator adds. There is
-//! no switch to ignore certificates.
+//! Trust over TLS: the machine's certificate authorities and those that an operator adds.
+//! Certificates cannot be ignored.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use rustls_platform_verifier::Verifier;
 
 use crate::SetupError;
 
-/// A TLS configuration, shared by all connections so that sessions are resumed, and whether any
-/// authority is trusted at all.
+/// A TLS configuration, and whether any authority is trusted at all. All connections share it, so
+/// that sessions are resumed.
 pub(crate) struct TlsSetup {
     pub config: ClientConfig,
     pub has_authorities: bool,

@@ -1,4 +1,4 @@
-//! Reads the attributes of a tag, quoted or not. Resolves no namespaces.
+//! Reads the attributes of a tag, quoted or not. It does not resolve namespaces.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use crate::entity::unescape;
 use crate::scan::is_space;
 use crate::warning::Warnings;
 
-/// The attributes of one tag, read again at each question: most tags are asked about one or two.
+/// The attributes of one tag. Each lookup reads the tag again, because most tags need only one or
+/// two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attributes<'a> {
     raw: &'a str,
@@ -17,17 +18,17 @@ impl<'a> Attributes<'a> {
         Attributes { raw }
     }
 
-    /// Whether any attribute can concern XML itself (`xmlns`, `xml:base`, `xml:lang`).
+    /// Whether any attribute may be one of XML itself (`xmlns`, `xml:base`, `xml:lang`).
     pub(crate) fn mention_xml(&self) -> bool {
         self.raw.contains("xml")
     }
 
-    /// Names and raw values, in order.
+    /// Returns names and raw values, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         AttributePairs { rest: self.raw }
     }
 
-    /// The value of the attribute whose local name this is, whatever its prefix and case.
+    /// Returns the value of the attribute with this local name. Prefix and case do not matter.
     pub(crate) fn get(&self, local: &str) -> Option<Cow<'a, str>> {
         if self.raw.is_empty() {
             return None;
@@ -40,7 +41,7 @@ impl<'a> Attributes<'a> {
             .map(|(_, raw)| value(raw))
     }
 
-    /// As [`Attributes::get`], trimmed and without the empty value.
+    /// Like [`Attributes::get`], but trimmed, and `None` for an empty value.
     pub(crate) fn text(&self, local: &str) -> Option<String> {
         let value = self.get(local)?;
         let trimmed = value.trim();
@@ -48,8 +49,8 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// An attribute's value with its references resolved. Faults in attributes are not counted: a
-/// bare `&` in a URL is the rule rather than the exception.
+/// Returns an attribute's value with its references resolved. Faults in attributes are not counted,
+/// because most addresses contain a bare `&`.
 pub(crate) fn value(raw: &str) -> Cow<'_, str> {
     unescape(raw, 0, &mut Warnings::default())
 }

@@ -1,5 +1,5 @@
-//! Decodes the base64 that Atom allows in text. Whitespace is skipped; anything else foreign
-//! makes the whole undecodable.
+//! Decodes the base64 that Atom allows in text. White space is skipped. Any other foreign character
+//! makes the whole text invalid.
 
 pub(crate) fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);

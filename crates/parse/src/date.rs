@@ -1,17 +1,18 @@
-//! Reads dates in the shapes that feeds use. An unclear date yields nothing: a wrong time is worse
-//! than an absent one. A date without a zone is UTC; a date with an unknown zone name yields
-//! nothing. It reads no clock. It assumes an order of day and month only where publishing software
-//! writes one.
+//! Reads dates in the formats that feeds use. An unclear date yields nothing, because a wrong time
+//! is worse than a missing one.
+//!
+//! A date without a zone is UTC. A date with an unknown zone name yields nothing. The order of day
+//! and month is assumed only in formats of known publishing software. This module reads no clock.
 
 mod words;
 
 use feed::Time;
 use jiff::civil;
 
-/// Longer than any date, with room for the decoration that some publishers add.
+/// Longer than any date, with room for the words that some publishers add.
 const BYTES_MAX: usize = 200;
 
-/// Reads a date, or nothing.
+/// Reads a date. `None` if it is unclear.
 pub fn parse(text: &str) -> Option<Time> {
     let text = text.trim();
     if text.is_empty() || text.len() > BYTES_MAX {
@@ -59,7 +60,7 @@ struct ClockTime {
 /// The parts of a date found in a text, before they are combined.
 #[derive(Debug, Default)]
 struct DateParts {
-    /// Numbers of the date, in order, with the number of their digits.
+    /// The numbers of the date, in order, each with its count of digits.
     numbers: Vec<(i64, usize)>,
     month: Option<i64>,
     clock: Option<ClockTime>,
@@ -90,7 +91,7 @@ impl DateParts {
         Some(parts)
     }
 
-    /// A run of digits: a clock time, a compact date, or one number of the date.
+    /// Reads a run of digits: a clock time, a compact date, or one number of the date.
     fn number<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         let (digits, after) = split_digits(rest);
         if let Some((clock, after)) = clock_at(digits, after)
@@ -125,14 +126,14 @@ impl DateParts {
         let end = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         if let Some(month) = words::month(word) {
-            // The last one counts: `mar, 02 mar 2004` begins with a weekday.
+            // The last month counts: `mar, 02 mar 2004` begins with a weekday.
             self.month = Some(month);
         } else if let Some(afternoon) = words::half_of_day(word).filter(|_| !self.is_military(word))
         {
             self.afternoon = Some(afternoon);
         } else if self.clock.is_some() && self.zone.is_none() {
-            // `24:00:00 z`, `10:00 cest`, `10:00 (utc)`, `10:00 gmt+2`; words in the date are
-            // weekdays and ordinals, but after the time a word is a zone, known or not.
+            // Reads `24:00:00 z`, `10:00 cest`, `10:00 (utc)` and `10:00 gmt+2`. A word before the
+            // time is a weekday or an ordinal; a word after it is a zone, known or not.
             match words::zone(word) {
                 Some(zone) => self.zone = Some(zone),
                 None if words::is_filler(word) => {}
@@ -140,19 +141,19 @@ impl DateParts {
             }
             return Some(self.named_offset(word, after));
         } else if self.numbers.is_empty() || words::is_filler(word) {
-            // A weekday, or the name of one in a language that we do not know.
+            // A weekday, or its name in a language that we do not know.
         } else if self.clock.is_none() && self.numbers.len() < 3 {
             return None;
         }
         Some(after)
     }
 
-    /// `a` and `p` are half days after a time; alone they would be military zones.
+    /// `a` and `p` after a time mean a.m. and p.m. Alone they would be military zones.
     fn is_military(&self, word: &str) -> bool {
         word.len() == 1 && self.clock.is_none()
     }
 
-    /// The offset in `gmt+2` and `utc-05:00`, which is meant as written.
+    /// Reads the offset in `gmt+2` and `utc-05:00`, with the sign as written.
     fn named_offset<'a>(&mut self, word: &str, after: &'a str) -> &'a str {
         if matches!(word, "gmt" | "utc") && after.starts_with(['+', '-']) {
             let mut probe = DateParts { clock: self.clock, ..DateParts::default() };
@@ -164,7 +165,7 @@ impl DateParts {
         after
     }
 
-    /// `+0100`, `-5`, `+05:30`; an offset beyond a day is none.
+    /// Reads `+0100`, `-5` or `+05:30`. An offset of more than a day is ignored.
     fn offset<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         let negative = !rest.starts_with('+');
         let sign_len = rest.chars().next().map_or(1, char::len_utf8);
@@ -186,7 +187,7 @@ impl DateParts {
             minutes = more.parse().unwrap_or(0);
             after = next;
         }
-        // An asctime year may follow a negative-looking dash: `10:00:00 - 2004`.
+        // In asctime formats a year may follow a dash: `10:00:00 - 2004`.
         if digits.len() == 4 && hours > 15 && self.numbers.len() < 3 {
             self.numbers.push((value, 4));
             return Some(after);
@@ -210,7 +211,7 @@ impl DateParts {
         moment(self.date()?, clock, self.zone.unwrap_or(0))
     }
 
-    /// Year, month and day, in the order that separators and lengths suggest.
+    /// Returns year, month and day, in the order that separators and lengths suggest.
     fn date(&self) -> Option<(i64, i64, i64)> {
         let numbers: Vec<i64> = self.numbers.iter().map(|(n, _)| *n).collect();
         let four = |i: usize| self.numbers.get(i).is_some_and(|(_, digits)| *digits == 4);
@@ -235,7 +236,8 @@ impl DateParts {
     }
 }
 
-/// Two digits mean 1970 to 2069, as mail has it; three are the year since 1900 of old software.
+/// Two digits mean 1970 to 2069, as in mail. Three digits are the years since 1900, which old
+/// software writes.
 fn full_year(year: i64, digits: usize) -> i64 {
     match digits {
         4 => year,
@@ -257,7 +259,8 @@ fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// `10:14`, `10:14:55`, `10:14:55.123`, `9:15`; Italian and German software also writes dots.
+/// Reads `10:14`, `10:14:55`, `10:14:55.123` or `9:15`. Italian and German software also writes
+/// dots.
 fn clock_at<'a>(hour: &str, after: &'a str) -> Option<(ClockTime, &'a str)> {
     let after = after.strip_prefix(':')?;
     let (minute, mut rest) = split_digits(after);
@@ -288,7 +291,7 @@ fn clock_at<'a>(hour: &str, after: &'a str) -> Option<(ClockTime, &'a str)> {
 
 fn moment(date: (i64, i64, i64), clock: ClockTime, zone: i64) -> Option<Time> {
     let (year, month, day) = date;
-    // Year 1 is what .NET prints for "no date".
+    // .NET prints year 1 for "no date".
     if !(2..=9998).contains(&year) || clock.hour > 24 || clock.minute > 59 || clock.second > 60 {
         return None;
     }

@@ -1,5 +1,5 @@
-//! The feeds that a page names, and which of them are the same feed twice.
-//! Fetches nothing: the caller finds out whether an address answers with a feed.
+//! Finds the feeds that a page names, and which of them are the same feed twice. It fetches
+//! nothing: the caller finds out whether an address answers with a feed.
 
 mod twins;
 
@@ -21,13 +21,13 @@ pub struct Candidate {
     pub mime_type: Option<String>,
 }
 
-/// A page that names more feeds than this is a directory; the first ones will do.
+/// A page that names more feeds is a directory. The first ones are enough.
 const CANDIDATES_MAX: usize = 200;
-/// How far into a page its own charset declaration is searched, as browsers do.
+/// The part of a page that is searched for its charset declaration, as in browsers.
 const META_BYTES_MAX: usize = 1024;
 
-/// The feeds of a page, in its order, each once: `<link rel=alternate>`, or, where there is none,
-/// links in the text that look like feeds.
+/// Returns the feeds of a page in its order, each once. They are the `<link rel=alternate>`
+/// elements, or else links in the text that look like feeds.
 pub fn links(html: &[u8], content_type: Option<&str>, base: &Url) -> Vec<Candidate> {
     let meta = meta_charset(html);
     let said = content_type.filter(|t| t.to_ascii_lowercase().contains("charset"));
@@ -61,9 +61,9 @@ impl Page {
         Page { base: base.clone(), based: false, linked: Vec::new(), mentioned: Vec::new() }
     }
 
-    /// Reads the tags of a page in one pass, as the scanner of feeds does. An HTML library compares
-    /// each attribute of a tag with all before it. A page of one tag with a million attributes
-    /// would then block a poll for hours.
+    /// Reads the tags of a page in one pass, with the scanner of feeds. HTML libraries compare each
+    /// attribute of a tag with all before it, so a tag with a million attributes would block a poll
+    /// for hours.
     fn read(&mut self, text: &str) {
         let (mut scanner, mut unheard) = (Scanner::new(text, 0), Warnings::default());
         while let Some(token) = scanner.next(&mut unheard) {
@@ -122,12 +122,12 @@ fn add(
     }
 }
 
-/// Elements whose content is text, whatever it looks like.
+/// Whether the content of an element is always text, never markup.
 fn is_raw(name: &str) -> bool {
     ["script", "style", "xmp", "iframe", "noembed", "title", "textarea"].contains(&name)
 }
 
-/// The offset at which the end tag of such an element begins.
+/// Returns the offset at which the end tag of such an element begins.
 fn end_of_raw(text: &str, from: usize, name: &str) -> Option<usize> {
     let ends = |at: &usize| {
         let after = text.as_bytes().get(at + 2..at + 2 + name.len());
@@ -150,13 +150,13 @@ fn is_feed_link(rel: &str, mime_type: Option<&str>, href: &str) -> bool {
             Some("application/rss+xml" | "application/atom+xml" | "application/feed+json") => true,
             Some("application/rdf+xml" | "application/rss" | "application/atom") => true,
             Some("application/x.atom+xml" | "application/x-atom+xml" | "text/rss+xml") => true,
-            // These types are used for other things too; the address must speak for a feed.
+            // These types have other uses too, so the address must also look like that of a feed.
             Some("application/json" | "application/xml" | "text/xml") => looks_like_feed(href),
             _ => false,
         }
 }
 
-/// Whether an address ends as the feeds of known software do.
+/// Whether an address ends like the feeds of known software.
 fn looks_like_feed(href: &str) -> bool {
     let href = href.trim().to_ascii_lowercase();
     if href.starts_with("feed:") {
@@ -239,8 +239,8 @@ mod tests {
         );
     }
 
-    /// Each of these made a library for HTML, or a careless reader, look at everything again for
-    /// every piece.
+    /// On each of these pages an HTML library, or a careless reader, scans the rest again for every
+    /// piece.
     #[test]
     fn long_hostile_pages_are_read_to_their_end() {
         let attributes: String = (0..200_000).map(|n| format!(" a{n}")).collect();

@@ -1,6 +1,6 @@
-//! Bytes to text. Trusted in this order: byte order mark, HTTP, XML declaration, the bytes
-//! themselves (UTF-8 if they are, else windows-1252). A claim that the bytes contradict is
-//! dropped with a warning. Detects no languages and guesses nothing from statistics.
+//! Decodes bytes to text. It trusts, in this order: the byte order mark, HTTP, the XML declaration,
+//! and the bytes themselves (UTF-8 if they are valid, else windows-1252). A claim that the bytes
+//! contradict is dropped with a warning. It does not guess by language or statistics.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// The wrong claim about the encoding, in a sentence.
+    /// A sentence about a wrong claim of the encoding.
     pub(crate) warning: Option<String>,
 }
 
-/// How far into a document its XML declaration is searched, junk before it included.
+/// The part of a document that is searched for its XML declaration, with the junk before it.
 const DECLARATION_BYTES_MAX: usize = 1024;
 
 pub(crate) fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
@@ -42,12 +42,13 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded
     Decoded { text: WINDOWS_1252.decode_without_bom_handling(bytes).0, warning }
 }
 
-/// Whether these are UTF-16 or UTF-32, whose zero bytes do not mean binary data.
+/// Whether these bytes are UTF-16 or UTF-32. Their zero bytes do not mean binary data.
 pub(crate) fn is_wide(bytes: &[u8]) -> bool {
     !bytes.starts_with(&[0xef, 0xbb, 0xbf]) && by_shape(&bytes[..bytes.len().min(4)]).is_some()
 }
 
-/// Byte order marks, and the zero bytes around a `<` or `{` that only UTF-16 and UTF-32 have.
+/// Recognises byte order marks, and the zero bytes around `<` or `{` that only UTF-16 and UTF-32
+/// have.
 fn by_shape(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] => Some(String::from_utf8_lossy(rest)),
@@ -81,7 +82,7 @@ fn by_label<'a>(bytes: &'a [u8], label: &str) -> Result<Cow<'a, str>, &'static s
     let spelled = label.trim().replace('_', "-");
     let encoding = Encoding::for_label(spelled.as_bytes())
         .or_else(|| Encoding::for_label(label.trim().as_bytes()))
-        .ok_or("no such encoding is known")?;
+        .ok_or("this encoding is unknown")?;
     if encoding == UTF_16LE || encoding == UTF_16BE {
         return Err("the bytes are not UTF-16");
     }
@@ -91,11 +92,11 @@ fn by_label<'a>(bytes: &'a [u8], label: &str) -> Result<Cow<'a, str>, &'static s
         }
         return Err("the bytes are not UTF-8");
     }
-    mostly(bytes, encoding).ok_or("the bytes are not")
+    mostly(bytes, encoding).ok_or("the bytes do not fit")
 }
 
-/// The decoded text, if few characters had to be replaced (one in twenty of those beyond ASCII):
-/// a damaged byte must not make the rest unreadable.
+/// Decodes the text, if few characters had to be replaced: at most one in twenty of those beyond
+/// ASCII. A damaged byte must not make the rest unreadable.
 fn mostly<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Option<Cow<'a, str>> {
     let (text, had_errors) = encoding.decode_without_bom_handling(bytes);
     if !had_errors {
@@ -103,13 +104,13 @@ fn mostly<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Option<Cow<'a, st
     }
     let beyond_ascii = text.chars().filter(|c| !c.is_ascii()).count();
     let replaced = text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
-    // Other encodings rarely look like UTF-8, so a few valid sequences prove it.
+    // Other encodings rarely look like UTF-8, so a few valid sequences are proof enough.
     let enough =
         if encoding == UTF_8 { replaced * 2 < beyond_ascii } else { replaced * 20 <= beyond_ascii };
     enough.then_some(text)
 }
 
-/// The `charset` parameter of a Content-Type.
+/// Returns the `charset` parameter of a Content-Type.
 fn charset(content_type: &str) -> Option<String> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -118,7 +119,7 @@ fn charset(content_type: &str) -> Option<String> {
     })
 }
 
-/// The `encoding` of an XML declaration.
+/// Returns the `encoding` of an XML declaration.
 fn declared(bytes: &[u8]) -> Option<String> {
     let head = &bytes[..bytes.len().min(DECLARATION_BYTES_MAX)];
     let start = head.windows(5).position(|w| w == b"<?xml")?;

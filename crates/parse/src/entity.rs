@@ -1,5 +1,5 @@
-//! Character references and named entities: the predefined ones and those of HTML, no others.
-//! A DTD's own entities are never expanded, so no document can grow while it is read.
+//! Resolves character references and named entities: those of XML and HTML only. A document's own
+//! entities (DTD) are never expanded, so no document can grow while it is read.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::warning::{Defect, Warnings};
 /// The longest name in HTML has 31 characters; numeric references may carry leading zeros.
 const NAME_BYTES_MAX: usize = 40;
 
-/// Replaces references in raw XML text. All other text stays as written.
+/// Replaces references in raw XML text. Everything else stays as written.
 pub(crate) fn unescape<'a>(raw: &'a str, offset: usize, warnings: &mut Warnings) -> Cow<'a, str> {
     let Some(first) = raw.find('&') else { return Cow::Borrowed(raw) };
     let mut out = String::with_capacity(raw.len());
@@ -25,7 +25,7 @@ pub(crate) fn unescape<'a>(raw: &'a str, offset: usize, warnings: &mut Warnings)
     Cow::Owned(out)
 }
 
-/// Resolves the reference at the start of `rest` (which is a `&`) and says how long it is.
+/// Resolves the reference at the start of `rest`, which is a `&`, and returns its length.
 fn reference(rest: &str, out: &mut String, at: usize, warnings: &mut Warnings) -> usize {
     let Some((name, len)) = name_of(rest) else {
         warnings.note(Defect::StrayAmpersand, at);
@@ -54,7 +54,7 @@ fn reference(rest: &str, out: &mut String, at: usize, warnings: &mut Warnings) -
     len
 }
 
-/// The name between `&` and `;`, with the length of the whole.
+/// Returns the name between `&` and `;`, and the length of the whole reference.
 fn name_of(rest: &str) -> Option<(&str, usize)> {
     let body = &rest.as_bytes()[1..];
     let end = body
@@ -65,7 +65,7 @@ fn name_of(rest: &str) -> Option<(&str, usize)> {
     good.then(|| (&rest[1..=end], end + 2))
 }
 
-/// The one or two characters that a name stands for.
+/// Returns the one or two characters of a named entity.
 fn named(name: &str) -> Option<(char, Option<char>)> {
     match name {
         "amp" => Some(('&', None)),
@@ -74,7 +74,7 @@ fn named(name: &str) -> Option<(char, Option<char>)> {
         "quot" => Some(('"', None)),
         "apos" => Some(('\'', None)),
         _ => {
-            // The table of HTML names each with its semicolon; beginnings of names map to zero.
+            // The table of HTML has each name with its semicolon; prefixes of names map to zero.
             let (first, second) = html5ever::data::NAMED_ENTITIES.get(&format!("{name};"))?;
             let character = |code: u32| char::from_u32(code).filter(|c| *c != '\0');
             Some((character(*first)?, character(*second)))
@@ -82,8 +82,8 @@ fn named(name: &str) -> Option<(char, Option<char>)> {
     }
 }
 
-/// A numeric reference. Numbers 128 to 159 mean windows-1252, as in HTML: nobody writes the
-/// control characters that Unicode has there.
+/// Resolves a numeric reference. Numbers 128 to 159 mean windows-1252, as in HTML. Unicode has
+/// control characters there, which nobody writes.
 fn numeric(number: &str) -> Option<char> {
     let code = match number.strip_prefix(['x', 'X']) {
         Some(hex) => u32::from_str_radix(hex, 16).ok()?,
@@ -97,20 +97,20 @@ fn numeric(number: &str) -> Option<char> {
     }
 }
 
-/// The windows-1252 character of a byte between 128 and 159.
+/// Returns the windows-1252 character of a byte between 128 and 159.
 pub(crate) fn windows_1252(byte: u8) -> char {
     let bytes = [byte];
     let decoded = encoding_rs::WINDOWS_1252.decode_without_bom_handling(&bytes).0;
     decoded.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Writes text into markup. Every XML writer passes here: characters that XML 1.0 forbids are
-/// left out, because one of them makes a whole document unreadable.
+/// Writes text into markup. Every XML writer uses this function. It leaves out characters that XML
+/// 1.0 forbids, because one of them makes a whole document unreadable.
 pub(crate) fn escape_text(text: &str, out: &mut String) {
     escape(text, out, false);
 }
 
-/// Writes a value that stands between double quotes; otherwise the same.
+/// Writes a value between double quotes, in the same way.
 pub(crate) fn escape_attribute(text: &str, out: &mut String) {
     escape(text, out, true);
 }
@@ -135,12 +135,12 @@ fn escape(text: &str, out: &mut String, quotes: bool) {
     out.push_str(rest);
 }
 
-/// Whether XML 1.0 can carry the character (its production `Char`).
+/// Whether XML 1.0 allows the character (its production `Char`).
 fn is_xml_character(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Whether a text holds tags or references, so that a reader may take it for HTML.
+/// Whether a text contains tags or references, so that a reader may take it for HTML.
 pub(crate) fn looks_like_html(text: &str) -> bool {
     let tag = text.match_indices('<').any(|(at, _)| {
         text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'))

@@ -1,4 +1,4 @@
-//! JSON Feed 1.0 and 1.1. Values of a wrong type are left out, not refused.
+//! Reads JSON Feed 1.0 and 1.1. A value of the wrong type is left out; the document is not refused.
 
 use feed::{Enclosure, Hints, Item, Source};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::warning::{Defect, Warnings};
 use crate::xml::named;
 use crate::{Document, Format, Limits, date, resolve};
 
-/// Every JSON Feed names its version by an address that contains this.
+/// Every JSON Feed has a version address that contains this.
 const VERSION: &str = "jsonfeed.org/version/";
 
 pub(crate) fn document(
@@ -89,7 +89,7 @@ impl JsonReader<'_> {
             time
         };
         let id = match object.get("id") {
-            // Version 1.0 documents in the field write numbers.
+            // Some documents of version 1.0 write numbers here.
             Some(Value::Number(number)) => Some(number.to_string()),
             _ => self.text(object, "id", warnings),
         };
@@ -114,7 +114,7 @@ impl JsonReader<'_> {
         }
     }
 
-    /// `_source`, an extension: JSON Feed itself has no word for it.
+    /// Reads `_source`, our own extension: JSON Feed has no field for it.
     fn source(&self, object: &Object, warnings: &mut Warnings) -> Option<Source> {
         let said = object.get("_source")?.as_object()?;
         let via = said.get("via").and_then(Value::as_array).into_iter().flatten();
@@ -128,7 +128,7 @@ impl JsonReader<'_> {
         })
     }
 
-    /// A text that says something, cut at the limit.
+    /// Returns a text that is not empty, cut at the limit.
     fn text(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
         let text = object.get(name)?.as_str()?.trim();
         if text.len() > self.limits.field_bytes_max {
@@ -138,7 +138,8 @@ impl JsonReader<'_> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A short text, such as the feed's title. Those of items are cut with the item.
+    /// Returns a short text, such as the feed's title. Texts of items are cut together with the
+    /// item.
     fn name(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
         let mut text = self.text(object, name, warnings)?;
         if shorten(&mut text) {
@@ -165,7 +166,7 @@ impl JsonReader<'_> {
         urls.map(|url| self.absolute(url)).collect()
     }
 
-    /// Version 1.1 lists authors, version 1 has one.
+    /// Version 1.1 has a list of authors, version 1.0 has one author.
     fn author(&self, object: &Object) -> Option<String> {
         let one = object.get("author").into_iter();
         let names: Vec<&str> = self

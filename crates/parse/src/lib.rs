@@ -1,9 +1,9 @@
 //! Bytes to documents, and documents to bytes.
 //!
-//! [`document`] reads RSS 0.90 to 2.0, RSS 1.0, Atom 0.3 and 1.0 and JSON Feed, however broken,
-//! and says in warnings what it repaired. It invents neither identities nor dates, sanitises
-//! nothing, expands no entity beyond those of XML and HTML, opens no other resource, reads no
-//! clock and does not panic. One bad item never fails a document.
+//! [`document`] reads RSS 0.90 to 2.0, RSS 1.0, Atom 0.3 and 1.0 and JSON Feed, even if they are
+//! broken. Its warnings say what it repaired. It invents neither identities nor dates and does not
+//! sanitise. It expands only the entities of XML and HTML, opens no other resource, reads no clock
+//! and does not panic. One bad item never fails a document.
 
 mod attribute;
 mod base64;
@@ -30,7 +30,7 @@ pub use refusal::{NotAFeed, NotAFeedKind};
 
 use warning::{Defect, Warnings};
 
-/// One response body, parsed.
+/// One parsed response body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     pub format: Format,
@@ -46,7 +46,7 @@ pub struct Document {
     pub updated: Option<Time>,
     pub hints: Hints,
     pub items: Vec<Item>,
-    /// The document ends inside an item: its rest is missing.
+    /// The document ends inside an item, and the rest is missing.
     pub is_cut_off: bool,
     /// The markup is broken: cut off, garbled in transit, or written wrongly. The parser kept
     /// everything that it could read.
@@ -79,16 +79,16 @@ impl Format {
     }
 }
 
-/// Limits on what is read from a document. The parser leaves out the rest with a warning.
+/// Limits on what is read of a document. The parser leaves out the rest, with a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Real feeds show tens of items; archives in one document a few thousand.
     pub items_max: usize,
-    /// Feeds nest a dozen levels, their inline markup some more.
+    /// Feeds nest about a dozen levels, their inline markup a few more.
     pub depth_max: usize,
     /// A long article with its pictures inline stays below a megabyte.
     pub field_bytes_max: usize,
-    /// Categories, enclosures and hubs of one item or document; spam carries thousands.
+    /// Categories, enclosures and hubs of one item or document. Spam has thousands of them.
     pub list_max: usize,
 }
 
@@ -98,8 +98,8 @@ impl Default for Limits {
     }
 }
 
-/// Reads a document. `content_type` is the HTTP header, if there was one; `base` is the URL that
-/// relative links are resolved against (the address the document came from).
+/// Reads a document. `content_type` is the HTTP header, if there was one. `base` is the address of
+/// the document, against which relative links are resolved.
 pub fn document(
     bytes: &[u8],
     content_type: Option<&str>,

@@ -1,5 +1,5 @@
-//! Which vocabulary an element belongs to: by namespace URI, and by the usual prefix where the
-//! publisher forgot to declare it.
+//! Finds the vocabulary of an element: by its namespace URI, or by the usual prefix if the
+//! publisher did not declare it.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use crate::attribute::{Attributes, value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ns {
-    /// No namespace, or one of those given to RSS over the years.
+    /// No namespace, or one of those used for RSS over the years.
     Rss,
-    /// RSS 0.90, told apart because it names the format.
+    /// RSS 0.90. It is separate because it identifies the format.
     Rss090,
     Rss10,
     Atom10,
@@ -83,7 +83,7 @@ impl Ns {
     }
 }
 
-/// The declarations in force, innermost last.
+/// The declarations in force, the innermost last.
 #[derive(Default)]
 pub(crate) struct Scopes<'a> {
     declared: Vec<(usize, &'a str, Ns)>,
@@ -93,7 +93,7 @@ pub(crate) struct Scopes<'a> {
 const DECLARED_MAX: usize = 256;
 
 impl<'a> Scopes<'a> {
-    /// Takes the declarations of an element opened at `depth`.
+    /// Adds the declarations of an element opened at `depth`.
     pub(crate) fn enter(&mut self, depth: usize, attrs: Attributes<'a>) {
         for (name, raw) in attrs.iter() {
             let Some(rest) = name.strip_prefix("xmlns") else { continue };
@@ -108,14 +108,14 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Forgets the declarations of elements at `depth` and below.
+    /// Removes the declarations of elements at `depth` and below.
     pub(crate) fn leave(&mut self, depth: usize) {
         while self.declared.last().is_some_and(|(d, _, _)| *d >= depth) {
             self.declared.pop();
         }
     }
 
-    /// Treats the default namespace of the root, whatever it is, as that of its format.
+    /// Treats the default namespace of the root as that of its format, whichever it is.
     pub(crate) fn adopt_default(&mut self, ns: Ns) {
         for row in self
             .declared
@@ -126,12 +126,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Whether anything declared is this namespace.
+    /// Whether any declaration names this namespace.
     pub(crate) fn declares(&self, ns: Ns) -> bool {
         self.declared.iter().any(|(_, _, known)| *known == ns)
     }
 
-    /// The namespace and local name of an element.
+    /// Returns the namespace and the local name of an element.
     pub(crate) fn resolve(&self, name: &'a str) -> (Ns, &'a str) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         let found = self.declared.iter().rev().find(|(_, p, _)| *p == prefix);
@@ -144,7 +144,7 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// A name in lower case, for matching; names longer than any we know are left as they are.
+/// Returns a name in lower case, for matching. Names longer than any known one are not changed.
 pub(crate) fn lower(local: &str) -> Cow<'_, str> {
     if local.bytes().any(|b| b.is_ascii_uppercase()) {
         Cow::Owned(local.to_ascii_lowercase())

@@ -1,6 +1,7 @@
-//! Subscription lists: read however broken, written so that reading gives them back.
+//! Subscription lists (OPML). Reading accepts broken lists; a written list reads back as the same
+//! list.
 //!
-//! Nested folders a/b become the one tag `a/b`; `category` attributes are tags too. Each outline
+//! Nested folders a/b become one tag `a/b`, and `category` attributes are tags too. Each outline
 //! that is left out is reported with its line and the reason. Addresses are returned as written.
 
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ pub struct Opml {
     pub skipped: Vec<Skipped>,
 }
 
-/// Something in a list that was left out or read with doubt.
+/// An outline that was left out, or that was read with doubts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     pub line: usize,
@@ -43,21 +44,21 @@ pub struct Skipped {
     pub why: &'static str,
 }
 
-/// The bytes are not a subscription list.
+/// The bytes are not a subscription list; the text says why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an OPML list: {0}; export one from your reader and import that file")]
 pub struct NotOpml(String);
 
-/// Longer folder paths are cut: no person writes them, and every feed below repeats them.
+/// Longer folder paths are cut. Nobody writes them, and every feed below repeats them.
 const TAG_BYTES_MAX: usize = 300;
-/// More tags of one feed than this tell nothing apart.
+/// Nobody can use more tags of one feed.
 const TAGS_MAX: usize = 100;
-/// A list of a million feeds is an attack or a mistake, and beyond what is meant to be watched.
+/// A list of more than a million feeds is an attack or a mistake.
 const OUTLINES_MAX: usize = 1_000_000;
 /// Enough to see what is wrong; the rest is of the same kind.
 const SKIPPED_MAX: usize = 1000;
 
-/// Reads a list. A feed that occurs in several folders is one outline with several tags.
+/// Reads a list. A feed that is in several folders becomes one outline with several tags.
 pub fn read(bytes: &[u8]) -> Result<Opml, NotOpml> {
     let decoded = decode(bytes, None);
     let text = decoded.text.as_ref();
@@ -84,7 +85,7 @@ struct OpmlReader<'a> {
     is_opml: bool,
     first: Option<&'a str>,
     in_title: bool,
-    /// For every open outline, the path of the folder that its children belong to.
+    /// For every open outline, the folder path of its children.
     open: Vec<String>,
     known: HashMap<String, usize>,
     opml: Opml,
@@ -129,7 +130,7 @@ impl<'a> OpmlReader<'a> {
         match lower(name).as_ref() {
             "title" => self.in_title = false,
             "outline" if self.open.pop().is_none() => {
-                self.skip("</outline>", "it closes nothing");
+                self.skip("</outline>", "it is an end tag without a start");
             }
             _ => {}
         }
@@ -144,8 +145,8 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// An outline whose tag seems to end early, because an attribute holds raw HTML with quotes
-    /// and angles: its address follows as text. Says whether it was one.
+    /// Reads an outline whose tag seems to end early, because an attribute contains raw HTML with
+    /// quotes and angle brackets. Its address then follows as text. Returns whether it was one.
     fn torn_outline(&mut self, attrs: Attributes<'a>) -> bool {
         let rest = &self.text[self.at + 1..];
         let ends = |at: &usize| {
@@ -165,11 +166,11 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Takes an outline: a feed, or a folder, whose name is given back.
+    /// Reads an outline. Returns the name if it is a folder.
     fn outline(&mut self, attrs: Attributes<'a>, empty: bool) -> Option<String> {
         let name = attrs.text("title").or_else(|| attrs.text("text"));
         let url = attrs.text("xmlurl").or_else(|| {
-            // Some exporters write `url` for feeds; for others it is a link or an inclusion.
+            // Some exporters write `url` for feeds. For others it is a link or an inclusion.
             let kind = attrs.text("type").unwrap_or_default().to_ascii_lowercase();
             let feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "rss1");
             if feed { attrs.text("url") } else { None }
@@ -186,7 +187,7 @@ impl<'a> OpmlReader<'a> {
             self.skip(&what, why);
             return None;
         };
-        // An outline must have a text; without a title software repeats the address.
+        // An outline must have a text, so software repeats the address if there is no title.
         let title = name.filter(|name| *name != url);
         self.feed(url, title, attrs);
         None
@@ -199,7 +200,8 @@ impl<'a> OpmlReader<'a> {
         }
         let mut tags = Vec::new();
         push_tag(&mut tags, self.open.last().map_or("", String::as_str));
-        // OPML 2.0: comma-separated, a path with a leading slash or a plain tag.
+        // In OPML 2.0 categories are separated by commas. Each is a path with a leading slash, or a
+        // plain tag.
         for tag in attrs.text("category").unwrap_or_default().split(',') {
             push_tag(&mut tags, &tidy_path(tag));
         }
@@ -247,7 +249,7 @@ impl<'a> OpmlReader<'a> {
     }
 }
 
-/// A path or a folder's name without empty steps. A slash in a name counts as nesting.
+/// Returns a path or a folder name without empty parts. A slash in a name counts as nesting.
 fn tidy_path(name: &str) -> String {
     let steps = name.split('/').map(str::trim).filter(|step| !step.is_empty());
     let path = steps.collect::<Vec<_>>().join("/");
@@ -262,7 +264,7 @@ fn push_tag(tags: &mut Vec<String>, tag: &str) {
     }
 }
 
-/// Counts lines as far as it has looked, since places come in order.
+/// Finds lines and columns. Offsets come in order, so it continues from the last one.
 struct LinePosition<'a> {
     text: &'a str,
     at: usize,
@@ -271,7 +273,7 @@ struct LinePosition<'a> {
 }
 
 impl LinePosition<'_> {
-    /// Line and column, both from 1, the column in characters.
+    /// Returns line and column, both from 1. Columns count characters.
     fn place(&mut self, offset: usize) -> (usize, usize) {
         for (i, _) in self.text[self.at..offset].match_indices('\n') {
             self.line += 1;
@@ -282,8 +284,8 @@ impl LinePosition<'_> {
     }
 }
 
-/// Writes a list: each feed in the folders of its first tag, further tags as categories. A tag
-/// with a comma cannot be a category, so the feed stands in that folder once more.
+/// Writes a list. Each feed is in the folders of its first tag; further tags are categories. A tag
+/// with a comma cannot be a category, so the feed is repeated in that folder.
 pub fn write(title: &str, outlines: &[Outline]) -> String {
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n<head><title>",
@@ -299,7 +301,7 @@ pub fn write(title: &str, outlines: &[Outline]) -> String {
             placed.push((steps.collect(), outline));
         }
     }
-    // Feeds of one folder must stand together; within it they keep their order.
+    // Feeds of one folder must be next to each other. Within it they keep their order.
     placed.sort_by(|(a, _), (b, _)| a.cmp(b));
     let mut open: Vec<&str> = Vec::new();
     for (path, outline) in placed {
@@ -335,7 +337,7 @@ fn write_feed(out: &mut String, outline: &Outline) {
         attribute(out, "title", title);
     }
     attribute(out, "xmlUrl", &outline.url);
-    // Readers open it as a link: an address that runs something is left out.
+    // Readers open it as a link, so an address that runs code is left out.
     if let Some(site) = outline.site.as_deref().filter(|site| is_web(site)) {
         attribute(out, "htmlUrl", site);
     }
@@ -352,7 +354,7 @@ fn write_feed(out: &mut String, outline: &Outline) {
     out.push_str("/>\n");
 }
 
-/// Whether an address is on the web, or relative, as some lists have it.
+/// Whether an address is on the web. Some lists have relative addresses.
 fn is_web(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
         || matches!(Url::parse(address), Err(url::ParseError::RelativeUrlWithoutBase))

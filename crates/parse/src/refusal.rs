@@ -1,8 +1,8 @@
-//! Why bytes are not a feed, said as what they are instead. Looks at the beginning only.
+//! Why bytes are not a feed: says what they are instead. It examines the beginning only.
 
 use crate::attribute::Attributes;
 
-/// The bytes are not a feed; `Display` says what they are instead.
+/// The bytes are not a feed. `Display` says what they are instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a feed: {what}")]
 pub struct NotAFeed {
@@ -10,14 +10,14 @@ pub struct NotAFeed {
     what: String,
 }
 
-/// The kind of document that came instead of a feed.
+/// The kind of document that was sent instead of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NotAFeedKind {
     Empty,
     Html,
     Opml,
     Json,
-    /// A JSON Feed that was cut or garbled, so that nothing of it can be read.
+    /// A JSON Feed that is cut or garbled, so that nothing of it can be read.
     BrokenJsonFeed,
     Xml,
     Text,
@@ -29,7 +29,7 @@ impl NotAFeed {
         NotAFeed { kind, what: what.into() }
     }
 
-    /// An XML document whose root is `root`.
+    /// Describes an XML document with this root.
     pub(crate) fn root(root: &str, text: &str) -> NotAFeed {
         let local = root.rsplit(':').next().unwrap_or(root).to_ascii_lowercase();
         match local.as_str() {
@@ -65,7 +65,7 @@ impl NotAFeed {
         }
     }
 
-    /// Text without any element that opens a feed.
+    /// Describes a text without any element that starts a feed.
     pub(crate) fn text(text: &str) -> NotAFeed {
         let start = text.trim_start().get(..15).unwrap_or("");
         if text.trim().is_empty() {
@@ -83,7 +83,7 @@ impl NotAFeed {
     }
 }
 
-/// Files that people link as feeds by mistake, told by their first bytes.
+/// Recognises other files by their first bytes. People link some of them as feeds by mistake.
 pub(crate) fn binary(bytes: &[u8]) -> Option<NotAFeed> {
     let what = match bytes {
         [b'%', b'P', b'D', b'F', ..] => "a PDF file",
@@ -118,14 +118,14 @@ fn html_title(text: &str) -> Option<String> {
     (!title.is_empty()).then(|| brief(&title))
 }
 
-/// The beginning of a text, on one line, short enough for a message.
+/// Returns the beginning of a text on one line, short enough for a message.
 fn brief(text: &str) -> String {
     let line: String =
         text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether this root, with these attributes, is one that names its feed elsewhere.
+/// Whether this root belongs to an HTML page, which may name its feed.
 pub(crate) fn is_html_root(local: &str, attrs: Attributes<'_>) -> bool {
     matches!(local, "html" | "head" | "body")
         || attrs.get("xmlns").is_some_and(|ns| ns.ends_with("/xhtml"))

@@ -1,5 +1,5 @@
-//! Relative links made absolute, in fields and inside HTML. Absolute ones stay as the publisher
-//! spelled them. Removes and forbids nothing: that is a sanitiser's work.
+//! Makes relative links absolute, in fields and inside HTML. Absolute links stay as the publisher
+//! wrote them. It does not remove or forbid anything; the sanitiser does.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::entity::escape_attribute;
 use crate::room::GrowthBudget;
 use crate::scan::is_space;
 
-/// Longer bases are attacks. Each relative address grows by the length of its base: a megabyte of
+/// A longer base is an attack. Each relative address grows by the length of its base: a megabyte of
 /// `xml:base` over ten thousand items makes ten gigabytes of links.
 const BASE_BYTES_MAX: usize = 512;
 
-/// The document's own address as a base. A relative address keeps only the path of it, so a long
-/// query is left out.
+/// Returns the document's own address as a base. Relative addresses use only its path, so a long
+/// query string is left out.
 pub(crate) fn outermost(url: &Url) -> Option<Cow<'_, Url>> {
     if is_short(url) {
         return Some(Cow::Borrowed(url));
@@ -30,7 +30,7 @@ fn is_short(base: &Url) -> bool {
     base.as_str().len() <= BASE_BYTES_MAX
 }
 
-/// A link, absolute where a base is known and there is room for it.
+/// Returns a link, made absolute if a base is known and there is room for it.
 pub(crate) fn link(text: &str, base: Option<&Url>, room: &GrowthBudget) -> String {
     // Line breaks inside an address come from wrapped source text.
     let joined: Cow<'_, str> = if text.contains(['\n', '\r', '\t']) {
@@ -54,14 +54,15 @@ pub(crate) fn is_absolute(text: &str) -> bool {
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
 }
 
-/// A web address as links are expected to be.
+/// Whether a text is a web address.
 pub(crate) fn is_web(text: &str) -> bool {
     let head = text.get(..8).unwrap_or(text).to_ascii_lowercase();
     (head.starts_with("http://") || head.starts_with("https://"))
         && !text.contains(char::is_whitespace)
 }
 
-/// The base that an `xml:base` attribute sets. Only web addresses of a sane length can be one.
+/// Returns the base that an `xml:base` attribute sets. It must be a web address of reasonable
+/// length.
 pub(crate) fn base(text: &str, outer: Option<&Url>) -> Option<Url> {
     let text = text.trim();
     let joined = match outer {
@@ -71,20 +72,20 @@ pub(crate) fn base(text: &str, outer: Option<&Url>) -> Option<Url> {
     (matches!(joined.scheme(), "http" | "https") && is_short(&joined)).then_some(joined)
 }
 
-/// Attributes of HTML that hold one address.
+/// Whether an HTML attribute holds one address.
 pub(crate) fn holds_address(name: &str) -> bool {
     ["href", "src", "cite", "action", "longdesc", "poster", "data", "background", "usemap"]
         .iter()
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// HTML with relative addresses made absolute and every other byte as it was. Addresses for which
-/// there is no room stay as they were written.
+/// Returns HTML with absolute addresses; every other byte is unchanged. Addresses that do
+/// not fit stay as written.
 pub(crate) fn markup(html: String, base: Option<&Url>, room: &GrowthBudget) -> String {
     let Some(base) = base else { return html };
     let mut out = String::new();
     let mut absolute = String::new();
-    // The length that the whole has with the addresses replaced so far.
+    // The length of the whole text with the addresses replaced so far.
     let mut len = html.len();
     let mut done = 0;
     let mut at = 0;
@@ -123,7 +124,7 @@ pub(crate) fn markup(html: String, base: Option<&Url>, room: &GrowthBudget) -> S
     out
 }
 
-/// The values of address attributes between two offsets of a tag, with their places.
+/// Returns the values of address attributes between two offsets of a tag, with their positions.
 fn addresses(html: &str, start: usize, end: usize) -> Vec<(std::ops::Range<usize>, &str)> {
     let tag = &html[start..end];
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! Bounds how much longer than its document the parsed result may become. A text can grow: relative
-//! links become absolute, inline markup is escaped and gets its missing end tags. This module
-//! counts bytes; it cuts no text by itself.
+//! Limits how much longer than its document the parsed result may become. A text can grow: relative
+//! links become absolute, and inline markup is escaped and gets missing end tags. This module
+//! counts bytes; it cuts only titles and other names, and the texts of an item that is too large.
 
 use std::cell::Cell;
 
@@ -9,26 +9,26 @@ use feed::Item;
 use crate::Limits;
 use crate::warning::{Defect, Warnings};
 
-/// Links that become absolute may add as many bytes as the document has, and this many to the
-/// shortest one. Real feeds with relative links grow by a few percent.
+/// Absolute links may add as many bytes as the document has, but at least this many for short
+/// documents. Real feeds with relative links grow by a few percent.
 const LINK_BYTES_MIN: usize = 64 * 1024;
-/// All items together may hold twice the bytes of their document plus this many, so that short
-/// documents may grow too.
+/// All items together may have twice the bytes of their document, plus this many, so that short
+/// documents can grow too.
 const ITEM_BYTES_MIN: usize = 256 * 1024;
 
-/// Titles, authors and categories are names. The longest title of the sample is under 1 KB.
+/// Titles, authors and categories are names. The longest title of the sample has less than 1 KB.
 const NAME_BYTES_MAX: usize = 4096;
-/// As long as the address of a feed may be. A file at a longer address is left out.
+/// The same limit as for the address of a feed. A file at a longer address is left out.
 const FILE_URL_BYTES_MAX: usize = 8192;
 
-/// Cuts a title or another name that is too long; says whether it was.
+/// Cuts a name that is too long. Returns whether it did.
 pub(crate) fn shorten(name: &mut String) -> bool {
     let too_long = name.len() > NAME_BYTES_MAX;
     name.truncate(name.floor_char_boundary(NAME_BYTES_MAX));
     too_long
 }
 
-/// The bytes that one document may still fill.
+/// The bytes that the items of one document may still use.
 #[derive(Debug)]
 pub(crate) struct GrowthBudget {
     field_bytes_max: usize,
@@ -37,7 +37,7 @@ pub(crate) struct GrowthBudget {
 }
 
 impl GrowthBudget {
-    /// For a document of so many bytes of text.
+    /// Creates the budget of a document with this many bytes of text.
     pub(crate) fn new(text_bytes: usize, limits: &Limits) -> GrowthBudget {
         GrowthBudget {
             field_bytes_max: limits.field_bytes_max,
@@ -51,8 +51,8 @@ impl GrowthBudget {
         self.link_bytes.get() > 0
     }
 
-    /// Whether a field may grow from `before` to `after` bytes. The first link that finds no more
-    /// room in the document uses up the rest, so that later ones are not even tried.
+    /// Whether a field may grow from `before` to `after` bytes. The first link without enough room
+    /// uses up the rest, so that later ones are not even tried.
     pub(crate) fn grow(&self, before: usize, after: usize) -> bool {
         if after <= before {
             return true;
@@ -65,8 +65,9 @@ impl GrowthBudget {
         left.is_some()
     }
 
-    /// Adds an item to those that are kept. One that is too large loses its longest texts; where
-    /// it does not fit without them either, the rest of the document is not read (`false`).
+    /// Adds an item to those that are kept. An item that is too large loses summary and content. If
+    /// it does not fit without them either, the result is `false` and the rest of the document is
+    /// not read.
     pub(crate) fn keep(
         &self,
         mut item: Item,
@@ -93,7 +94,7 @@ impl GrowthBudget {
         true
     }
 
-    /// Takes the room of an item, where there is enough.
+    /// Takes the bytes of an item from the budget, if there are enough.
     fn fits(&self, item: &Item) -> bool {
         let left = self.item_bytes.get().checked_sub(n_bytes(item));
         self.item_bytes.set(left.unwrap_or(self.item_bytes.get()));

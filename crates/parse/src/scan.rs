@@ -1,8 +1,8 @@
-//! Cuts a text into tags, text and CDATA, whatever is wrong with it.
+//! Splits a text into tags, text and CDATA, even if its markup is broken.
 //!
 //! XML libraries stop at the first error, or they resume by scanning to the end again, which takes
-//! quadratic time on hostile documents. This scanner always moves forward and looks at each byte a
-//! bounded number of times. It knows nothing of namespaces, entities or feeds, and never opens a
+//! quadratic time on hostile documents. This scanner always moves forward and examines each byte a
+//! bounded number of times. It knows nothing about namespaces, entities or feeds, and never opens a
 //! resource that a DTD names.
 
 use crate::warning::{Defect, Warnings};
@@ -23,8 +23,8 @@ pub(crate) struct Scanner<'a> {
     absent: Absent,
 }
 
-/// Terminators known not to occur any more. Remembering them keeps a document full of opened
-/// comments from being searched to its end for each of them.
+/// End marks that do not occur in the rest of the text. Otherwise a document with many opened
+/// comments would be searched to its end for each of them.
 #[derive(Default)]
 struct Absent {
     comment: bool,
@@ -36,7 +36,8 @@ struct Absent {
     cdata_ends: [usize; CDATA_ENDS.len()],
 }
 
-/// End tags of the vocabulary, which CDATA never holds: they end one that lacks its own end.
+/// End tags of feeds, which never occur inside CDATA. They end a CDATA section that lacks its own
+/// end.
 const CDATA_ENDS: [&str; 5] =
     ["</description>", "</content:encoded>", "</title>", "</summary>", "</content>"];
 
@@ -45,17 +46,17 @@ impl<'a> Scanner<'a> {
         Scanner { text, at, start: at, absent: Absent::default() }
     }
 
-    /// Passes over everything before `at`, which is not before the end of the last token.
+    /// Skips everything before `at`. `at` must not be before the end of the last token.
     pub(crate) fn skip_to(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// The offset at which the last token ended.
+    /// Returns the offset at which the last token ended.
     pub(crate) fn token_end(&self) -> usize {
         self.at
     }
 
-    /// The offset at which the last token began.
+    /// Returns the offset at which the last token began.
     pub(crate) fn token_start(&self) -> usize {
         self.start
     }
@@ -131,7 +132,8 @@ impl<'a> Scanner<'a> {
         Some(MarkupToken::Start { name, attrs, empty })
     }
 
-    /// The offset of the `>` that ends the tag at the start of `rest`, or of what cuts it short.
+    /// Returns the offset of the `>` that ends the tag at the start of `rest`, or the offset at
+    /// which the tag is cut short.
     fn tag_end(&mut self, rest: &str) -> (usize, bool) {
         let bytes = rest.as_bytes();
         let mut i = 1;
@@ -155,7 +157,7 @@ impl<'a> Scanner<'a> {
         (bytes.len(), false)
     }
 
-    /// The length of a quoted value, unless its closing quote is missing.
+    /// Returns the length of a quoted value; `None` if its closing quote is missing.
     fn quoted(&mut self, value: &str, quote: u8) -> Option<usize> {
         let absent = &mut self.absent.quotes[usize::from(quote == b'\'')];
         if *absent {
@@ -165,7 +167,7 @@ impl<'a> Scanner<'a> {
             *absent = true;
             return None;
         };
-        // `"a <b> c"` is a careless value; `"a>text<b c="` is one without its closing quote.
+        // `"a <b> c"` is a careless value; `"a>text<b c="` is a value without its closing quote.
         match (value[..end].find('>'), value[..end].find('<')) {
             (Some(gt), Some(lt)) if gt < lt => None,
             _ => Some(end),
@@ -248,7 +250,8 @@ fn opens_markup(rest: &str) -> bool {
     }
 }
 
-/// The `>` that ends a document type declaration, its internal subset skipped.
+/// Returns the offset of the `>` that ends a document type declaration. Its internal subset is
+/// skipped.
 fn doctype_end(rest: &str) -> Option<usize> {
     let mut quote = None;
     let mut depth = 0_usize;

@@ -1,7 +1,7 @@
-//! Counts the repairs of a document by kind, so that a thousand defects make one line.
-//! It repairs nothing: the code that repairs a defect also counts it.
+//! Counts the repairs of a document by kind, so that a thousand defects make one warning. It
+//! repairs nothing: the code that repairs a defect also counts it.
 
-/// The closed set of defects that the parser repairs. Its size bounds the number of warnings.
+/// All defects that the parser repairs. Their number bounds the number of warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
     StrayAngle,
@@ -29,7 +29,8 @@ pub(crate) enum Defect {
 }
 
 impl Defect {
-    /// Whether it shows that the markup itself is broken. Sloppy texts, dates and hints do not.
+    /// Whether the defect shows that the markup itself is broken. Careless texts, dates and hints
+    /// do not.
     fn is_damage(self) -> bool {
         matches!(
             self,
@@ -48,8 +49,8 @@ impl Defect {
 
     fn words(self) -> &'static str {
         match self {
-            Defect::StrayAngle => "`<` that opens no tag, read as text",
-            Defect::StrayAmpersand => "`&` that begins no entity, read as text",
+            Defect::StrayAngle => "`<` that does not open a tag, read as text",
+            Defect::StrayAmpersand => "`&` that does not begin an entity, read as text",
             Defect::UnknownEntity => "undefined entity, left as written",
             Defect::BadCharacter => "character that XML forbids, removed",
             Defect::MissingEnd => "missing end tag, supplied",
@@ -57,20 +58,20 @@ impl Defect {
             Defect::UnclosedTag => "tag without its `>`, closed",
             Defect::UnclosedCdata => "CDATA section without its end, closed",
             Defect::UnclosedComment => "comment without its end, skipped to the next `>`",
-            Defect::CutOff => "the document breaks off; what came before was read",
+            Defect::CutOff => "the document is cut off; the part before the cut was read",
             Defect::JunkBefore => "text before the document, skipped",
             Defect::UnknownDate => "date that is not understood, left out",
             Defect::UnknownHint => "polling hint that is not understood, left out",
             Defect::RssCloud => {
-                "rssCloud notices by a protocol other than http-post; it is polled instead"
+                "rssCloud notices by a protocol other than http-post; the feed is polled"
             }
             Defect::BadBase64 => "base64 text that cannot be decoded, left as written",
             Defect::FieldTooLong => "field longer than the limit, cut",
             Defect::ItemTooLong => {
-                "items longer than the document allows for; their texts were left out"
+                "items too long for the size of the document; their texts were left out"
             }
             Defect::TooManyBytes => {
-                "items longer than the document allows for; the rest was not read"
+                "items too long for the size of the document; the rest was not read"
             }
             Defect::TooDeep => "element nested deeper than the limit, left out",
             Defect::TooManyItems => "item beyond the limit; the rest was not read",
@@ -93,7 +94,7 @@ pub(crate) struct Warnings {
     rows: Vec<DefectCount>,
 }
 
-/// How much of an offending text a warning quotes.
+/// The characters of an offending text that a warning quotes.
 const DETAIL_CHARS_MAX: usize = 60;
 
 impl Warnings {
@@ -124,12 +125,12 @@ impl Warnings {
         self.rows.push(DefectCount { trouble, n: 1, first: 0, detail: Some(sentence.to_owned()) });
     }
 
-    /// Whether any of these shows that the document is broken.
+    /// Whether any defect shows that the document is broken.
     pub(crate) fn tell_damage(&self) -> bool {
         self.rows.iter().any(|row| row.trouble.is_damage())
     }
 
-    /// One sentence for each kind of defect, in the order of appearance.
+    /// Returns one sentence for each kind of defect, in the order of appearance.
     pub(crate) fn sentences(mut self, text: &str) -> Vec<String> {
         self.rows.sort_by_key(|r| r.first);
         let mut lines = LineCounter { text, at: 0, line: 1 };

@@ -1,9 +1,9 @@
-//! Documents to bytes: valid Atom 1.0, RSS 2.0 and JSON Feed 1.1 from the facts and items given.
+//! Documents to bytes: valid Atom 1.0, RSS 2.0 and JSON Feed 1.1 from the given facts and items.
 //!
-//! Summaries and contents are HTML, which the caller has made safe. Titles, authors, categories
-//! and the names of sources are text: no reader may take them for markup. Invents nothing the
-//! caller did not give, and repairs nothing but what XML cannot carry. Addresses and ids must be
-//! valid; see [`crate::uri`].
+//! Summaries and contents are HTML, which the caller has sanitised. Titles, authors, categories and
+//! names of sources are plain text: no reader may take them for markup. The writers invent nothing,
+//! and drop only characters that XML cannot contain. Addresses and ids must be valid; see
+//! [`crate::uri`].
 
 mod atom;
 mod json;
@@ -40,9 +40,9 @@ pub struct PublishedDocument {
     pub updated: Option<Time>,
     pub ttl: Option<std::time::Duration>,
     /// The items. An item without an id gets its link as id. An item with neither is left out,
-    /// since readers could not tell it from others.
+    /// because readers could not distinguish it from others.
     pub items: Vec<Item>,
-    /// Marks of the items, in their order; empty where there are none. Only Atom carries them.
+    /// Labels of the items, in the same order; empty if there are none. Only Atom carries them.
     pub labels: Vec<Vec<ItemLabel>>,
     /// Other pages of the same feed (RFC 5005): relation and address.
     pub pages: Vec<(&'static str, String)>,
@@ -57,7 +57,7 @@ pub struct CloudService {
     pub protocol: &'static str,
 }
 
-/// A mark of an item in some vocabulary.
+/// A label of an item in some vocabulary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemLabel {
     pub scheme: &'static str,
@@ -71,7 +71,7 @@ impl PublishedDocument {
         self.updated.or(newest).unwrap_or_default()
     }
 
-    /// The items that can be published, each with its id.
+    /// Returns the items that can be published, each with its id.
     fn identified(&self) -> impl Iterator<Item = ItemWithId<'_>> {
         self.items.iter().enumerate().filter_map(|(number, item)| {
             let id = item.id.as_deref().or(item.link.as_deref())?;
@@ -81,14 +81,14 @@ impl PublishedDocument {
     }
 }
 
-/// An item with its id and how it is marked.
+/// An item with its id and its labels.
 struct ItemWithId<'a> {
     id: &'a str,
     item: &'a Item,
     labels: &'a [ItemLabel],
 }
 
-/// Builds XML text by text.
+/// Builds XML from texts.
 struct Xml {
     out: String,
 }
@@ -138,8 +138,8 @@ impl Xml {
     }
 }
 
-/// Text for a field that readers display as HTML. Text that looks like markup is escaped, so that
-/// readers show it and never run it.
+/// Returns text for a field that readers display as HTML. Text that looks like markup is escaped,
+/// so that readers show it and never run it.
 fn for_html(text: &str) -> Cow<'_, str> {
     if !looks_like_html(text) {
         return Cow::Borrowed(text);
@@ -149,10 +149,10 @@ fn for_html(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The type of a file whose publisher did not say it: RSS and JSON Feed demand one.
+/// The type of a file if its publisher did not name one. RSS and JSON Feed require a type.
 const UNKNOWN_TYPE: &str = "application/octet-stream";
 
-/// The type of a file, where it has the form of one. Parameters are left out.
+/// Returns the type of a file, if it is well-formed. Parameters are left out.
 fn mime_type(file: &Enclosure) -> Option<&str> {
     let bare = file.mime_type.as_deref()?.split(';').next()?;
     let (kind, of_kind) = bare.trim().split_once('/')?;
@@ -163,7 +163,7 @@ fn mime_type(file: &Enclosure) -> Option<&str> {
     (is_token(kind) && is_token(of_kind)).then_some(bare.trim())
 }
 
-/// Whether an address can be fetched by HTTP; RSS allows no other for its files and sources.
+/// Whether an address can be fetched by HTTP. RSS allows no other address for files and sources.
 fn is_http(address: &str) -> bool {
     address.starts_with("http://") || address.starts_with("https://")
 }

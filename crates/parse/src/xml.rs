@@ -1,4 +1,4 @@
-//! RSS, RDF and Atom: finds the root that makes a text a feed, and walks it once.
+//! Reads RSS, RDF and Atom: finds the root element of a feed and walks it once.
 
 mod capture;
 mod draft;
@@ -34,7 +34,7 @@ pub(crate) fn document(
 struct Root {
     at: usize,
     format: Format,
-    /// The namespace family of the root: elements of the other family are guests.
+    /// Whether the root is of the Atom family. Elements of the other family are guests.
     atom: bool,
     /// The meaning of an undeclared or unknown default namespace.
     ns: Ns,
@@ -69,8 +69,8 @@ fn find_root(text: &str, warnings: &mut Warnings) -> Result<Root, NotAFeed> {
     Ok(root)
 }
 
-/// A feed after other markup: error messages of the publisher's software, most often. A page
-/// that is HTML by its root is one, whatever it quotes.
+/// Finds a feed after other markup, which is mostly error messages of the publisher's software. A
+/// page whose root is HTML is a page, even if it quotes a feed.
 fn embedded_root(text: &str, at: usize, name: &str, attrs: &str) -> Result<Root, NotAFeed> {
     let local = lower(name.rsplit(':').next().unwrap_or(name));
     let refusal = || NotAFeed::root(name, text);
@@ -94,7 +94,7 @@ fn embedded_root(text: &str, at: usize, name: &str, attrs: &str) -> Result<Root,
     }
 }
 
-/// The format that a root element announces.
+/// Returns the format that a root element announces.
 fn root(at: usize, name: &str, attrs: Attributes<'_>) -> Option<Root> {
     let mut scopes = Scopes::default();
     scopes.enter(0, attrs);

@@ -1,4 +1,5 @@
-//! Acting on a data folder: by ourselves where it is free, through the daemon where it holds it.
+//! Access to a data folder: directly if its lock is free, otherwise through the daemon that holds
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,15 +13,15 @@ use store::{ErrorKind, LockError, OpenMode, Store, StoreError};
 use crate::config::Config;
 use crate::error::{CliError, failed, input_error};
 
-/// How often we look whether the daemon has answered.
+/// The interval of checks whether the daemon has answered.
 const ANSWER_POLL: Duration = Duration::from_millis(50);
-/// How often we look whether the daemon is still there, and can answer.
+/// The interval of checks whether the daemon is still running and can answer.
 const DAEMON_CHECK: Duration = Duration::from_secs(2);
 
-/// How long a daemon that has just taken the lock may need to make its store.
+/// The time in which a starting daemon creates its store after it took the lock.
 const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
-/// Opens the store for reading. Reading needs no lock: the daemon may go on writing.
+/// Opens the store for reading. Reading needs no lock: the daemon may continue to write.
 pub fn read(config: &Config) -> Result<Store, CliError> {
     let opened = Store::open(&config.data, OpenMode::ReadOnly);
     if let Err(StoreError::Missing { .. }) = opened {
@@ -29,7 +30,7 @@ pub fn read(config: &Config) -> Result<Store, CliError> {
     Ok(opened?)
 }
 
-/// Fails where a daemon works with another file than the one in the folder.
+/// Returns an error if a daemon uses another file than the one in the folder.
 pub fn refuse_lost(config: &Config) -> Result<(), CliError> {
     if !config.data.exists() {
         return Ok(());
@@ -40,7 +41,7 @@ pub fn refuse_lost(config: &Config) -> Result<(), CliError> {
     }
 }
 
-/// Opens the store for a change of rows that the daemon does not need to know of. Makes it where
+/// Opens the store to change rows that the daemon does not need to know about. Creates the store if
 /// there is none, but never while a daemon has another one open.
 pub fn write(config: &Config) -> Result<Store, CliError> {
     match store::lock(&config.data) {
@@ -61,7 +62,7 @@ fn daemons_store(config: &Config, held: &LockError) -> Result<Store, CliError> {
     }
 }
 
-/// The holder of the lock works with a file that is not in the folder any more.
+/// Returns the error for a lock holder whose file is no longer in the folder.
 fn lost(data: &Path, held: &LockError) -> CliError {
     let file = data.join("tidings.db");
     let what = if file.exists() { "was replaced" } else { "is missing" };
@@ -73,26 +74,26 @@ fn lost(data: &Path, held: &LockError) -> CliError {
     ))
 }
 
-/// Carries a command out, here or in the daemon that holds the folder.
+/// Carries out a command, here or in the daemon that holds the folder.
 pub async fn carry_out(
     config: &Config,
     command: Command,
     progress: Progress<'_>,
 ) -> Result<CommandResult, CliError> {
-    let hand = Hand::open(config).await?;
-    let done = hand.carry_out(command, progress).await;
-    hand.close().await;
+    let runner = CommandRunner::open(config).await?;
+    let done = runner.carry_out(command, progress).await;
+    runner.close().await;
     done
 }
 
-/// The process that carries commands out: this one, or the daemon that holds the folder.
-pub enum Hand {
+/// The process that carries out commands: this one, or the daemon that holds the folder.
+pub enum CommandRunner {
     Own { engine: Box<Engine>, _lock: store::Lock },
     Daemon { data: PathBuf, store: Store },
 }
 
-impl Hand {
-    pub async fn open(config: &Config) -> Result<Hand, CliError> {
+impl CommandRunner {
+    pub async fn open(config: &Config) -> Result<CommandRunner, CliError> {
         let lock = match store::lock(&config.data) {
             Ok(lock) => lock,
             Err(held) if held.is_held() => {
@@ -103,13 +104,13 @@ impl Hand {
                     );
                 }
                 let store = once_made(config, &held).await?;
-                return Ok(Hand::Daemon { data: config.data.clone(), store });
+                return Ok(CommandRunner::Daemon { data: config.data.clone(), store });
             }
             Err(held) => return Err(held.into()),
         };
         let store = Store::open(&config.data, OpenMode::ReadWrite)?;
-        let engine = Box::new(start(config, store, Watch::Asked)?);
-        Ok(Hand::Own { engine, _lock: lock })
+        let engine = Box::new(start(config, store, Watch::OnRequest)?);
+        Ok(CommandRunner::Own { engine, _lock: lock })
     }
 
     pub async fn carry_out(
@@ -118,25 +119,25 @@ impl Hand {
         progress: Progress<'_>,
     ) -> Result<CommandResult, CliError> {
         match self {
-            Hand::Own { engine, .. } => {
+            CommandRunner::Own { engine, .. } => {
                 let done = engine::command::carry_out(engine, command, progress).await;
                 done.map_err(|e| if e.is_input() { input_error(e.to_string()) } else { e.into() })
             }
-            Hand::Daemon { data, store } => through_daemon(data, store, &command).await,
+            CommandRunner::Daemon { data, store } => through_daemon(data, store, &command).await,
         }
     }
 
-    /// All feeds, by number.
+    /// Returns the numbers of all feeds.
     pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CliError> {
         let store = match self {
-            Hand::Own { engine, .. } => &engine.store,
-            Hand::Daemon { store, .. } => store,
+            CommandRunner::Own { engine, .. } => &engine.store,
+            CommandRunner::Daemon { store, .. } => store,
         };
         Ok(store.feed_ids(None)?)
     }
 
     pub async fn close(&self) {
-        if let Hand::Own { engine, .. } = self {
+        if let CommandRunner::Own { engine, .. } = self {
             engine.stop().await;
         }
     }
@@ -195,8 +196,8 @@ async fn through_daemon(
     }
 }
 
-/// Opens the daemon's store. A daemon that is just starting has not made it yet, and does not name
-/// it: that one is waited for.
+/// Opens the daemon's store. Waits for a daemon that has just started and has not created its store
+/// yet.
 async fn once_made(config: &Config, held: &LockError) -> Result<Store, CliError> {
     let mut waited = Duration::ZERO;
     while held.has_store(&config.data).is_none() && waited < STARTS_WITHIN {

@@ -1,4 +1,4 @@
-//! The command line, as the contract spells it. Nothing is decided here.
+//! The command line: commands, flags and their help texts. It decides nothing.
 
 pub mod feed_list;
 pub mod lab;
@@ -16,8 +16,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(name = "tidings", version, about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "Start with `tidings import FILE.opml` or `tidings feed add URL`, then \
-    `tidings run`.\nExit status: 0 done, 1 it failed (the message names what and why), 2 the \
-    call or the input is wrong.")]
+    `tidings run`.\nExit status: 0 done, 1 failed (the message says what and why), 2 the call or \
+    the input is wrong.")]
 pub struct Cli {
     #[command(subcommand)]
     pub command: CliCommand,
@@ -43,7 +43,7 @@ pub struct NetworkArgs {
     /// Shortest time between two requests to one registrable domain [default: 2s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub domain_gap: Option<Duration>,
-    /// Polls at the same time [default: 100]
+    /// The number of simultaneous polls [default: 100]
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 }
@@ -52,7 +52,7 @@ pub struct NetworkArgs {
 pub enum CliCommand {
     /// Poll the feeds and serve the page (Ctrl-C stops without data loss)
     Run(RunArgs),
-    /// Add, list, explain, poll, set up or remove feeds
+    /// Add, list, explain, poll, change, move or remove feeds
     #[command(subcommand)]
     Feed(FeedCommand),
     /// Show or set the limit for all polls, and the strategy that spends it
@@ -89,13 +89,13 @@ pub enum CliCommand {
         /// Print JSON, for programs
         #[arg(long)]
         json: bool,
-        /// Ask loopback and private addresses too
+        /// Request loopback and private addresses too
         #[arg(long)]
         allow_private: bool,
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
-    /// Read one feed document and show what is in it
+    /// Parse one feed document and show its content
     Parse {
         /// A file; `-` is standard input
         file: PathBuf,
@@ -119,7 +119,7 @@ pub enum CliCommand {
     Backup(operate::Backup),
     /// Replace the store of the data folder by a copy
     Restore(operate::Restore),
-    /// Show the keys of the configuration file
+    /// Check the configuration file, or print its reference
     #[command(subcommand)]
     Config(operate::ConfigCommand),
     /// Print the completions of a shell
@@ -130,7 +130,7 @@ pub enum CliCommand {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Check configuration, storage, clock and reachability; say what to do
+    /// Check configuration, storage, clock and network; say what to do
     Doctor {
         /// Print JSON, for programs
         #[arg(long)]
@@ -205,7 +205,7 @@ pub enum UserCommand {
 pub struct RunArgs {
     #[command(flatten)]
     pub place: InstanceArgs,
-    /// Address of the page [default: 127.0.0.1:8080]
+    /// Address of the page and the API [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
     /// Demonstration: poll a hundred synthetic feeds at 600 times real speed
@@ -229,10 +229,10 @@ pub struct RunArgs {
     [default: 730d].\nEstimators: window, single-variable, periodic, histogram, changes, \
     tide.")]
 pub struct BudgetArgs {
-    /// Polls per time, such as 1000/1h; with bytes in the same time 1000/1h,50MB; or `off`
+    /// Polls per time, e.g. 1000/1h; also bytes per time, e.g. 1000/1h,50MB; or `off`
     #[arg(value_name = "N/TIME")]
     pub budget: Option<String>,
-    /// The strategy that shares out the polls [default: tide]
+    /// The strategy that spends the polls [default: tide]
     #[arg(long, value_name = "NAME")]
     pub strategy: Option<String>,
     /// The prediction model [default: periodic; tide has its own]
@@ -257,7 +257,7 @@ pub enum FeedCommand {
         /// Do not poll now; the feed is polled when `tidings run` runs
         #[arg(long)]
         no_poll: bool,
-        /// Add the feed also where this poll finds none at the address
+        /// Add the address even if the poll finds no feed there
         #[arg(long)]
         force: bool,
         /// Print JSON, for programs
@@ -335,7 +335,7 @@ pub struct FeedSet {
     /// Longest interval between two polls; `default` removes the setting
     #[arg(long, value_name = "DURATION")]
     pub beta: Option<String>,
-    /// How much its entries count compared with other feeds (normal is 1)
+    /// The weight of its entries compared with those of other feeds (normal is 1)
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub weight: Option<f64>,
     /// The longest time until an entry is found; `default` removes the setting
@@ -359,7 +359,7 @@ pub struct EntriesArgs {
     /// Only entries after this cursor (the `cursor` of the last line you have)
     #[arg(long, value_name = "CURSOR")]
     pub after: Option<String>,
-    /// Keep printing entries as they are recorded
+    /// Continue to print entries as they are recorded
     #[arg(long)]
     pub follow: bool,
     /// Only entries of this feed (number or URL)
@@ -384,7 +384,7 @@ pub enum ExportFormat {
     Json,
 }
 
-/// `90s`, `15m`, `1h`, `7d`, and `200ms` for gaps in tests.
+/// Reads `90s`, `15m`, `1h` or `7d`, and `200ms` for gaps in tests.
 pub fn duration(text: &str) -> Result<Duration, String> {
     if let Some(ms) = text.strip_suffix("ms") {
         return ms

@@ -1,4 +1,4 @@
-//! The settings that `tidings doctor` judges. A daemon keeps its own in the store when it starts:
+//! The settings that `tidings doctor` checks. A daemon stores its own when it starts, because
 //! another call knows neither its flags nor its configuration file.
 
 use std::net::SocketAddr;
@@ -9,13 +9,13 @@ use store::{LockError, Store};
 use crate::config::Config;
 use crate::error::CliError;
 
-/// The key under which a daemon keeps them in the store.
+/// The key in the store for the daemon's settings.
 const KEY: &str = "daemon-settings";
 
-/// The settings that the checks need; secrets are masked.
+/// The settings that the checks need. Secrets are masked.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct CheckedSettings {
-    /// The process whose settings these are; `None` for those of this call.
+    /// The process with these settings; `None` for this call.
     pub pid: Option<u32>,
     /// The origin of the settings, in words.
     pub origin: String,
@@ -23,9 +23,9 @@ pub struct CheckedSettings {
     pub gap_ms: u64,
     pub listen: SocketAddr,
     pub public_url: Option<String>,
-    /// Hubs can reach the program to push.
+    /// Whether hubs can reach the program to push.
     pub takes_pushes: bool,
-    /// Names whose addresses are configured, so that no name server is asked.
+    /// Names with configured addresses, for which no name server is needed.
     pub resolved: Vec<String>,
     pub resolve_fault: Option<String>,
 }
@@ -45,15 +45,15 @@ impl CheckedSettings {
         }
     }
 
-    /// Keeps the settings of this process, which is the daemon.
+    /// Stores the settings of this process, which is the daemon.
     pub fn keep(config: &Config, store: &Store) -> Result<(), CliError> {
         let own = CheckedSettings { pid: Some(std::process::id()), ..CheckedSettings::of(config) };
         store.set_setting(KEY, Some(&serde_json::to_string(&own)?))?;
         Ok(())
     }
 
-    /// Those of the daemon that holds the folder. `None` where none runs, or where what is kept is
-    /// of another process or version.
+    /// Returns the settings of the daemon that holds the folder. `None` if none runs, or if the
+    /// stored settings are from another process or version.
     pub fn of_daemon(
         store: &Store,
         held: Option<&LockError>,

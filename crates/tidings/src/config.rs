@@ -1,5 +1,5 @@
-//! The configuration file, read once and passed down as values. Flags win over the store, the
-//! store over this file, this file over what is built in.
+//! The configuration file, read once and passed down as values. The order of precedence is: flags,
+//! the store, this file, the built-in defaults.
 
 mod delivery;
 mod images;
@@ -29,14 +29,14 @@ const CONTACT: &str = "https://tidings.example/about-this-reader";
 const DATA: &str = "tidings-data";
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
-// Every key is described in `reference`, by test.
+// A test checks that `reference` describes every key.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ConfigFile {
     listen: Option<SocketAddr>,
     data: Option<PathBuf>,
     contact: Option<String>,
-    domain_gap: Option<Text>,
+    domain_gap: Option<DurationText>,
     #[serde(default)]
     allow_private: bool,
     workers: Option<usize>,
@@ -51,9 +51,9 @@ struct ConfigFile {
     limits: LimitsTable,
     #[serde(default)]
     resolve: BTreeMap<String, Addresses>,
-    /// Under which address others reach this program, for the links in published feeds.
+    /// The address under which others reach this program, for the links in published feeds.
     public_url: Option<String>,
-    /// Proxies in front of this program, whose `X-Forwarded-For` is believed.
+    /// Proxies in front of this program whose `X-Forwarded-For` is trusted.
     #[serde(default)]
     trusted_proxies: Vec<String>,
     #[serde(default)]
@@ -68,31 +68,32 @@ struct ConfigFile {
 /// A duration as text, e.g. `"2s"`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Text(Duration);
+struct DurationText(Duration);
 
-impl TryFrom<String> for Text {
+impl TryFrom<String> for DurationText {
     type Error = String;
-    fn try_from(text: String) -> Result<Text, String> {
-        duration(&text).map(Text)
+    fn try_from(text: String) -> Result<DurationText, String> {
+        duration(&text).map(DurationText)
     }
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DomainTable {
-    gap: Text,
+    gap: DurationText,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Defaults {
     policy: Option<String>,
-    alpha: Option<Text>,
-    beta: Option<Text>,
-    eta: Option<Text>,
+    alpha: Option<DurationText>,
+    beta: Option<DurationText>,
+    eta: Option<DurationText>,
     /// `lower` (the default) or `ignore`.
     hints: Option<String>,
-    /// From which entries feeds that queries read are learned: `all` (the default) or `relevant`.
+    /// The entries from which Tidings learns about feeds that queries read: `all` (the default) or
+    /// `relevant`.
     learn: Option<String>,
 }
 
@@ -110,20 +111,20 @@ struct BudgetTable {
 struct LimitsTable {
     body_bytes: Option<usize>,
     items: Option<usize>,
-    entry_age: Option<Text>,
+    entry_age: Option<DurationText>,
     entries_per_feed: Option<u64>,
     entries: Option<u64>,
-    key_age: Option<Text>,
+    key_age: Option<DurationText>,
 }
 
-/// How feeds are pushed to us by their hubs.
+/// The settings for feeds that hubs push to us.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PushTable {
-    /// While pushes come, a feed is polled this often to check on them.
-    safety_net: Option<Text>,
-    lease: Option<Text>,
-    /// Hubs are asked where there is a `public_url`, unless this says no.
+    /// The interval at which a feed is polled while its hub pushes.
+    safety_net: Option<DurationText>,
+    lease: Option<DurationText>,
+    /// Whether to subscribe to hubs, if there is a `public_url`.
     subscribe: Option<bool>,
 }
 
@@ -134,7 +135,7 @@ enum Addresses {
     Many(Vec<IpAddr>),
 }
 
-/// Everything the commands need to know.
+/// All settings that the commands need.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub data: PathBuf,
@@ -143,17 +144,17 @@ pub struct Config {
     pub fetch: fetch::Settings,
     /// The origin of the settings, for `doctor`.
     pub origin: String,
-    /// The place of `[resolve]` in the file.
+    /// The position of `[resolve]` in the file.
     resolve_at: String,
     /// Whether the operator named a contact.
     pub has_contact: bool,
-    /// Whether the call itself says how the network may be used.
+    /// Whether the call has flags about the network.
     pub has_network_flags: bool,
-    /// Under which address others reach this program.
+    /// The address under which others reach this program.
     pub public_url: Option<url::Url>,
-    /// Proxies that say where a client is.
+    /// Proxies that are trusted to name the address of a client.
     pub proxies: api::auth::Proxies,
-    /// Pictures of entries are shown, through our own proxy.
+    /// Whether pictures of entries are shown, through our own proxy.
     pub shows_images: bool,
 }
 
@@ -166,13 +167,13 @@ pub fn read(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliEr
     }
 }
 
-/// Reads the configuration for a command that asks nobody anything.
+/// Reads the configuration for a command that makes no requests.
 pub fn read_offline(place: &InstanceArgs) -> Result<Config, CliError> {
     combine(place, &NetworkArgs::default())
 }
 
 impl Config {
-    /// The defect of `[resolve]`, if there is one.
+    /// Returns the fault of `[resolve]`, if there is one.
     pub fn resolve_fault(&self) -> Option<String> {
         let unasked = !self.fetch.resolve.is_empty() && !self.fetch.allow_private;
         unasked.then(|| {
@@ -224,7 +225,7 @@ fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliErr
     })
 }
 
-/// The folder of the flag, else of the file, else the usual one. It need not exist yet.
+/// Returns the folder of the flag, or of the file, or the default. It need not exist yet.
 fn data_folder(
     place: &InstanceArgs,
     of_file: Option<PathBuf>,
@@ -241,7 +242,7 @@ fn data_folder(
     })
 }
 
-/// A contact is something that a person can follow: a page or an e-mail address.
+/// Checks that a contact is a page or an e-mail address, which a person can use.
 fn check_contact(text: &str) -> Result<(), String> {
     let schemes = ["https://", "http://", "mailto:"];
     if schemes.iter().any(|scheme| text.starts_with(scheme)) {
@@ -251,7 +252,8 @@ fn check_contact(text: &str) -> Result<(), String> {
     Err(format!("`{text}` has no scheme; did you mean `{scheme}{text}`?"))
 }
 
-/// A bare host is refused: whether others come by http or by https is not ours to guess.
+/// Reads the outer address. A bare host is refused, because we cannot know whether others use http
+/// or https.
 fn public_url(text: &str) -> Result<url::Url, String> {
     if !text.contains("://") {
         return Err(format!("`{text}` has no scheme; did you mean `https://{text}`?"));
@@ -339,7 +341,8 @@ fn engine_settings(
     Ok(settings)
 }
 
-/// Elsewhere 0 often means that there is no limit; here it would drop everything that is kept.
+/// Refuses zero as a limit. Elsewhere 0 often means "no limit"; here it would drop every stored
+/// entry.
 fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CliError> {
     let zeros = [
         ("body_bytes", limits.body_bytes == Some(0)),
@@ -350,7 +353,7 @@ fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CliErr
     ];
     match zeros.into_iter().find(|(_, is_zero)| *is_zero) {
         Some((name, _)) => {
-            let reason = "0 would keep nothing; leave it out for no limit";
+            let reason = "0 would keep nothing; leave the key out for no limit";
             Err(source.fault("limits", name, reason))
         }
         None => Ok(()),

@@ -1,4 +1,5 @@
-//! How a command ends that did not succeed: with 1 it failed, with 2 the call or input was wrong.
+//! The errors of commands: exit status 1 if the command failed, 2 if the call or the input is
+//! wrong.
 
 use std::fmt;
 
@@ -13,12 +14,12 @@ pub fn input_error(message: String) -> CliError {
     CliError { code: 2, message }
 }
 
-/// It failed: exit status 1.
+/// The command failed: exit status 1.
 pub fn failed(message: String) -> CliError {
     CliError { code: 1, message }
 }
 
-/// It failed, and everything has been said already.
+/// The command failed, and the reason was printed already.
 pub fn failed_silently() -> CliError {
     CliError { code: 1, message: String::new() }
 }
@@ -29,7 +30,7 @@ impl fmt::Display for CliError {
     }
 }
 
-/// Anything else that goes wrong is a failure with its whole chain of causes.
+/// Any other error is a failure, with its whole chain of causes.
 impl<E: Into<anyhow::Error>> From<E> for CliError {
     fn from(error: E) -> CliError {
         CliError { code: 1, message: format!("{:#}", error.into()) }

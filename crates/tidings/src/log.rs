@@ -10,8 +10,8 @@ use crate::args::CliCommand;
 use crate::args::operate::LogFormat;
 use crate::output::{escaped, is_control};
 
-/// Logs go to standard error; `TIDINGS_LOG` takes filters such as `debug` or `engine=debug`. A
-/// command says what it has to say itself, so only the daemon logs by default.
+/// Starts logging to standard error. `TIDINGS_LOG` takes filters such as `debug` or `engine=debug`.
+/// Commands print their results themselves, so only the daemon logs by default.
 pub fn start(command: &CliCommand) {
     let (usual, format) = match command {
         CliCommand::Run(run) if !run.once => ("info", run.log_format),
@@ -32,8 +32,8 @@ pub fn start(command: &CliCommand) {
     }
 }
 
-/// Standard error, for lines that may quote what others wrote. The library escapes control
-/// characters in text lines only, and never marks that override the direction of a text.
+/// Standard error for lines that may quote texts of others. The library escapes control characters
+/// in text lines only, and never escapes direction overrides.
 struct MaskedOutput;
 
 impl Write for MaskedOutput {
@@ -47,7 +47,7 @@ impl Write for MaskedOutput {
     }
 }
 
-/// A line with such characters written as JSON has them. The library's own colours are C0.
+/// Escapes such characters as in JSON. The library's own colours use C0 characters, which stay.
 fn shown(line: &str) -> Cow<'_, str> {
     escaped(line, |c| !c.is_ascii_control() && is_control(c) || c == '\u{7f}')
 }

@@ -1,4 +1,5 @@
-//! Tidings, the program: commands, configuration read once and passed down. No logic lives here.
+//! Tidings, the program: commands, and the configuration, read once and passed down. It contains no
+//! logic.
 
 mod access;
 mod args;
@@ -17,8 +18,9 @@ use clap::Parser;
 use crate::args::{Cli, CliCommand};
 use crate::error::CliError;
 
-/// When a command has ended, all that it changed is on disk. Only a replay for the page
-/// may still run then. It takes minutes, and nobody will look at it.
+/// How long the program waits for background work at its end. All changes of the command are on
+/// disk by then. Only a replay for the page may still run; it takes minutes, and nobody would see
+/// its result.
 const REST: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::error::{CliError, failed, input_error};
 
-/// More than any subscription list or feed document; a limit so that a wrong file name cannot
-/// fill the memory.
+/// Larger than any subscription list or feed document. The limit prevents a wrong file name from
+/// filling the memory.
 const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Reads a file, or standard input for `-`.
@@ -31,25 +31,25 @@ pub fn read_input(file: &Path) -> Result<Vec<u8>, CliError> {
     Ok(bytes)
 }
 
-/// One JSON document on standard output, and nothing else there.
+/// Prints one JSON document on standard output, and nothing else there.
 pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)?;
     print_line(&escaped_json(&text))
 }
 
-/// One line of JSON on standard output.
+/// Prints one line of JSON on standard output.
 pub fn print_json_line(value: &impl Serialize) -> Result<(), CliError> {
     print_line(&escaped_json(&serde_json::to_string(value)?))
 }
 
-/// One line on standard output. On a terminal, what could control it is shown instead.
+/// Prints one line on standard output. On a terminal, control characters are escaped.
 pub fn print_line(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { visible(text) } else { Cow::Borrowed(text) };
     written(writeln!(out, "{text}").and_then(|()| out.flush()))
 }
 
-/// Standard output closed by the reader (`| head`) is not an error.
+/// Ignores the error of a reader that closed standard output (`| head`).
 fn written(result: std::io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
@@ -58,7 +58,7 @@ fn written(result: std::io::Result<()>) -> Result<(), CliError> {
     }
 }
 
-/// Standard output with a buffer, for what is written row by row.
+/// Buffered standard output, for output that is written row by row.
 pub struct OutputRows {
     out: std::io::BufWriter<std::io::Stdout>,
     n: u64,
@@ -69,7 +69,7 @@ impl OutputRows {
         OutputRows { out: std::io::BufWriter::new(std::io::stdout()), n: 0 }
     }
 
-    /// How many rows were written.
+    /// Returns the number of rows written.
     pub fn n(&self) -> u64 {
         self.n
     }
@@ -81,7 +81,7 @@ impl OutputRows {
         written(writeln!(self.out, "{text}"))
     }
 
-    /// A row of a JSON array, which [`OutputRows::end_json`] closes.
+    /// Writes a row of a JSON array, which [`OutputRows::end_json`] closes.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), CliError> {
         let before = if self.n == 0 { "[" } else { "," };
         self.n += 1;
@@ -96,13 +96,13 @@ impl OutputRows {
         written(writeln!(self.out, "{end}").and_then(|()| self.out.flush()))
     }
 
-    /// Hands over what waits in the buffer: somebody may look at it.
+    /// Writes the buffer, because somebody may be watching.
     pub fn flush(&mut self) -> Result<(), CliError> {
         written(self.out.flush())
     }
 }
 
-/// [`print_line`] with `println!`'s arguments.
+/// [`print_line`] with the arguments of `println!`.
 macro_rules! say {
     ($($text:tt)*) => {
         $crate::output::print_line(&format!($($text)*))
@@ -121,14 +121,14 @@ pub fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     table
 }
 
-/// A line on standard error, for people. On a terminal, what could control it is shown instead.
+/// Prints a line for people on standard error. On a terminal, control characters are escaped.
 pub fn complain(text: &str) {
     let text = if std::io::stderr().is_terminal() { visible(text) } else { Cow::Borrowed(text) };
     eprintln!("{text}");
 }
 
-/// Whether a character could control a terminal or rewrite how its line reads: C0, DEL and C1, and
-/// the marks that override the direction of a text. Line breaks and tabs are ours.
+/// Whether a character could control a terminal or change how its line is displayed: C0, DEL, C1
+/// and direction overrides. Line breaks and tabs are allowed.
 pub fn is_control(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t')) || is_direction(c)
 }
@@ -137,7 +137,7 @@ fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text with its control characters written out, such as `\u{9b}`.
+/// Returns a text with its control characters escaped, such as `\u{9b}`.
 fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
@@ -149,13 +149,13 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON whose strings hold no character that could control a terminal, nor one that some readers
-/// take for the end of a line: those become `\u` and four digits. JSON has only ASCII elsewhere.
+/// Returns JSON without characters that could control a terminal or that some readers take for the
+/// end of a line. They become `\u` and four digits. Outside of strings JSON has only ASCII.
 fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped(json, |c| is_control(c) || matches!(c, '\u{2028}' | '\u{2029}'))
 }
 
-/// A text with its odd characters, all of the basic plane, written as JSON has them.
+/// Returns a text with the `odd` characters escaped as in JSON. All of them are in the basic plane.
 pub fn escaped(text: &str, odd: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&odd) {
         return Cow::Borrowed(text);
@@ -167,8 +167,8 @@ pub fn escaped(text: &str, odd: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// Puts a text of others on one line. Control characters, which could move a terminal's cursor or
-/// rename its window, become spaces.
+/// Puts a text of others on one line. Control characters become spaces, because they could move a
+/// terminal's cursor or rename its window.
 pub fn tamed(text: &str) -> String {
     let control = |c: char| c.is_control() || is_direction(c);
     let clean: String = text.chars().map(|c| if control(c) { ' ' } else { c }).collect();
@@ -176,7 +176,7 @@ pub fn tamed(text: &str) -> String {
     words.join(" ")
 }
 
-/// The same, cut after `chars_max` characters.
+/// Returns the same, cut after `chars_max` characters.
 pub fn one_line(text: &str, chars_max: usize) -> String {
     let line = tamed(text);
     if line.chars().count() <= chars_max {
@@ -187,7 +187,7 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
     cut
 }
 
-/// A moment relative to `now`, for people: `in 5 min`, `3 h ago`.
+/// Writes a time relative to `now`, for people: `in 5 min`, `3 h ago`.
 pub fn relative(at: Time, now: Time) -> String {
     if at > now {
         format!("in {}", polling::spoken(rounded(at.since(now))))
@@ -196,7 +196,7 @@ pub fn relative(at: Time, now: Time) -> String {
     }
 }
 
-/// When something is done that has not been done yet: what should have been done by now is due.
+/// Writes the time of something that is still to be done. A time in the past is "due now".
 pub fn ahead(at: Time, now: Time) -> String {
     if at > now { relative(at, now) } else { "due now".to_owned() }
 }
@@ -205,24 +205,24 @@ fn rounded(d: std::time::Duration) -> std::time::Duration {
     std::time::Duration::from_secs(d.as_secs())
 }
 
-/// A URL with its secrets masked, also where it is none.
+/// Returns a URL with its secrets masked, even if the text is not a valid URL.
 pub fn shown_url(url: &str) -> String {
     feed::FeedUrl::parse(url).map_or_else(|_| one_line(&feed::mask_text(url), 200), |u| u.masked())
 }
 
-/// Something turns while we wait; on a terminal only.
+/// Shows a spinner while we wait; on a terminal only.
 pub fn spinner(message: &str) -> indicatif::ProgressBar {
     let spinner = indicatif::ProgressBar::new_spinner().with_message(message.to_owned());
     spinner.enable_steady_tick(std::time::Duration::from_millis(100));
     spinner
 }
 
-/// A bar that fills; on a terminal only.
+/// Shows a progress bar; on a terminal only.
 pub fn bar(message: &str, length: u64) -> indicatif::ProgressBar {
     styled_bar(message, length, "{msg} {wide_bar} {pos}/{len} {eta}")
 }
 
-/// A bar that counts bytes.
+/// Shows a progress bar that counts bytes.
 pub fn bytes_bar(message: &str, length: u64) -> indicatif::ProgressBar {
     styled_bar(message, length, "{msg} {wide_bar} {bytes}/{total_bytes} {eta}")
 }

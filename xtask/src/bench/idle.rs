@@ -11,12 +11,12 @@ use super::measure::{memory, now, run};
 use super::nginx::Nginx;
 use super::peers::{opml, write_settings};
 
-/// The size up to which memory is judged as a whole.
+/// The number of feeds with which the memory of the larger run is compared.
 const BASE_FEEDS: usize = 10_000;
-/// Feeds of 200,000 that were never polled are polled first; this is how long that may take.
+/// The time limit for the first polls of 200,000 feeds.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Found for idle feeds.
+/// The figures of idle feeds.
 pub struct Idle {
     pub n_base: usize,
     pub base_bytes: u64,
@@ -60,7 +60,7 @@ fn daemon_with(
     run(place.command(&["import"]).arg(&list), false)?;
     let load = run(&mut place.command(&["feed", "poll", "--all", "--json"]), false)?;
 
-    // One feed that is due when the daemon starts.
+    // One feed is due when the daemon starts.
     let due = nginx.url(0, "idle/due");
     run(&mut place.command(&["feed", "add", &due, "--no-poll"]), false)?;
     nginx.reset_log()?;
@@ -73,7 +73,7 @@ fn daemon_with(
         std::thread::sleep(Duration::from_millis(5));
     }
     let restart_seconds = start.elapsed().as_secs_f64();
-    // Quiet: what the start needed has been given back.
+    // By now the memory that the start needed is free again.
     std::thread::sleep(Duration::from_secs(5));
     let bytes = memory(daemon.0.id(), "VmRSS").context("reading the daemon's memory")?;
     Ok((bytes, load.wall_seconds, restart_seconds))

@@ -1,4 +1,4 @@
-//! A process measured from outside: wall time, processor time of it and its children, peak memory.
+//! Measures a process from outside: wall time, processor time with its children, and peak memory.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// The kernel's clock tick, in which it counts processor time for `/proc` (man 5 proc); it has been
-/// 100 on every Linux since 2.6.
+/// The kernel's clock tick, in which `/proc` counts processor time (man 5 proc). It has been 100 on
+/// every Linux since 2.6.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The cost of one run.
@@ -19,7 +19,7 @@ pub struct Cost {
     pub stdout: String,
 }
 
-/// Runs a command to its end. `may_fail`: an exit status other than 0 is part of its manners.
+/// Runs a command to its end. With `may_fail`, an exit status other than 0 is accepted.
 pub fn run(command: &mut Command, may_fail: bool) -> Result<Cost> {
     let shown = format!("{:?}", command.get_program());
     let out = tempfile::tempfile()?;
@@ -55,17 +55,17 @@ fn read_back(mut file: fs::File) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Processor time of all children that ended and were waited for.
+/// Returns the processor time of all children that ended and were waited for.
 fn children_cpu_seconds() -> Result<f64> {
     let stat = fs::read_to_string("/proc/self/stat").context("reading /proc/self/stat")?;
-    // The name in brackets may hold spaces; fields are counted after it.
+    // The name in brackets may contain spaces, so fields are counted after it.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
     let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok());
     let (user, system) = ticks(13).zip(ticks(14)).context("/proc/self/stat has an odd form")?;
     Ok((user + system) / TICKS_PER_SECOND)
 }
 
-/// A line of `/proc/PID/status`, in bytes: `VmRSS` now, `VmHWM` at most.
+/// Reads a line of `/proc/PID/status`, in bytes: `VmRSS` is the present memory, `VmHWM` the peak.
 pub fn memory(pid: u32, line: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|l| l.starts_with(line))?;

@@ -1,7 +1,7 @@
-//! The comparison with other programs on one local nginx: cold load, unchanged reload, memory.
+//! Compares Tidings with other programs on one local nginx: cold load, unchanged reload, memory.
 //!
-//! It measures processes from outside, as an operator would, and judges nothing: the table says
-//! what was found in this run on this machine.
+//! It measures processes from outside, as an operator would. It reports the figures of this run on
+//! this machine and does not judge them.
 
 mod idle;
 mod measure;
@@ -24,7 +24,7 @@ const NOTE: &str = "docs/notes/benchmarks.md";
 struct BenchArgs {
     /// Sizes of the comparison.
     feeds: Vec<usize>,
-    /// Feeds of the memory and restart measurement; 0 leaves it out.
+    /// Feeds for the measurement of memory and restart; 0 leaves it out.
     idle: usize,
     peers: Vec<Competitor>,
     write: bool,
@@ -99,7 +99,7 @@ fn parse_args(args: &[String]) -> Result<BenchArgs> {
     Ok(options)
 }
 
-/// The release binary in the folder of this program.
+/// Returns the release binary in the folder of this program.
 fn program() -> Result<PathBuf> {
     let own = std::env::current_exe()?.with_file_name("tidings");
     if cfg!(debug_assertions) || !own.exists() {
@@ -108,7 +108,7 @@ fn program() -> Result<PathBuf> {
     Ok(own)
 }
 
-/// Debian's packages of what we compare with, where they are missing.
+/// Installs the Debian packages of the other programs, if they are missing.
 fn install_missing(peers: &[Competitor]) -> Result<()> {
     let mut packages = Vec::new();
     let is_missing = |program: &str| {

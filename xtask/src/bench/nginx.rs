@@ -1,4 +1,4 @@
-//! The one server that all programs load from: nginx with files that carry ETag and Last-Modified.
+//! The server that all programs load from: nginx with files that have ETag and Last-Modified.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 pub const ITEMS_PER_FEED: usize = 10;
-/// One request at a time per domain is our promise; a handful of addresses keeps it from making
-/// the comparison one of single file.
+/// Tidings sends one request at a time to each domain. With several addresses the comparison is not
+/// limited to a single connection.
 const ADDRESSES: usize = 8;
 
-/// A running nginx with its log; it ends when dropped.
+/// A running nginx with its log. It ends when it is dropped.
 pub struct Nginx {
     child: Child,
     port: u16,
@@ -69,13 +69,13 @@ impl Nginx {
         (0..n_feeds).map(|feed| self.url(feed, &format!("{feed}.xml"))).collect()
     }
 
-    /// Forgets what was logged so far.
+    /// Clears the log.
     pub fn reset_log(&self) -> Result<()> {
         fs::File::create(&self.log)?;
         Ok(())
     }
 
-    /// How many requests ended with which status since the last reset.
+    /// Returns the number of requests by status since the last reset.
     pub fn statuses(&self) -> Result<BTreeMap<String, usize>> {
         let mut counts = BTreeMap::new();
         for status in fs::read_to_string(&self.log)?.lines() {
@@ -87,7 +87,7 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // The master passes a polite end on to its workers; a kill would orphan them.
+        // The master passes a normal shutdown on to its workers; a kill would orphan them.
         let line = format!("kill -QUIT {}", self.child.id());
         let _ = Command::new("sh").args(["-c", &line]).status();
         let _ = self.child.wait();
@@ -118,7 +118,7 @@ fn configuration(place: &Path, pages: &Path, log: &Path, port: u16) -> String {
     )
 }
 
-/// RSS 2.0 of ten items and 3.9 KB, as the usual blog has it.
+/// Returns RSS 2.0 with ten items and 3.9 KB, like a usual blog.
 fn document(feed: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(4096);
     let _ = write!(

@@ -1,4 +1,4 @@
-//! How each program is driven: subscribe to all feeds, load them cold, load them again unchanged.
+//! The steps of each program: subscribe to all feeds, load them cold, load them again unchanged.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -81,7 +81,7 @@ impl Scene {
         Ok((cold, reload, entries.stdout.lines().count()))
     }
 
-    /// newsboat sends validators from its third reload on, so that is the one measured.
+    /// newsboat sends validators from its third reload on, so the third is measured.
     fn newsboat(
         &self,
         folder: &Path,
@@ -124,7 +124,7 @@ impl Scene {
     }
 }
 
-/// One load of all feeds: what it cost and what the server answered.
+/// One load of all feeds: its cost and the answers of the server.
 pub struct MeasuredRun {
     pub cost: Cost,
     pub statuses: BTreeMap<String, usize>,
@@ -143,7 +143,7 @@ else:
     print(reader.get_entry_counts().total)
 ";
 
-/// A Python of its own with reader in it; current feedparser also needs `sgmllib3k`.
+/// Creates a Python environment with reader in it. The current feedparser also needs `sgmllib3k`.
 pub fn python_with_reader(folder: &Path) -> Result<PathBuf> {
     eprintln!("installing reader from PyPI");
     let home = folder.join("venv");
@@ -161,7 +161,7 @@ pub fn python_with_reader(folder: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// No gap and loopback allowed: the comparison is of work done, not of manners.
+/// Without a gap and with loopback allowed: the comparison measures work, not politeness.
 pub fn write_settings(folder: &Path) -> Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let path = folder.join("tidings.toml");

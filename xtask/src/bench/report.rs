@@ -1,4 +1,4 @@
-//! The figures as tables, with ratios from the same run.
+//! Writes the figures as tables, with ratios from the same run.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub fn preface() -> String {
         "# Benchmarks\n\nWritten by `make bench WRITE=--write`; do not edit. All programs load \
          from the same nginx on loopback in the same run: RSS 2.0, 10 items, 3.9 KB a feed, ETag \
          and Last-Modified, kept alive. {cores} cores, load {load} at the start. Processor \
-         seconds are the dependable figure; wall time is what this machine gave.\n\
+         seconds are the reliable figure; wall time depends on the load of this machine.\n\
          newsboat sends validators from its third reload on, so its third is the one shown.\n"
     )
 }
@@ -62,7 +62,7 @@ pub fn comparison(found: &ComparisonTable) -> String {
     text + &ratios(found)
 }
 
-/// How many times as much the others need.
+/// Returns the cost of the other programs as multiples of ours.
 fn ratios(found: &ComparisonTable) -> String {
     let Some(ours) = found.rows.iter().find(|r| r.peer == Competitor::Tidings) else {
         return String::new();
@@ -72,7 +72,7 @@ fn ratios(found: &ComparisonTable) -> String {
         let times = |of: fn(&ComparisonRow) -> f64| of(row) / of(ours).max(0.01);
         let _ = write!(
             text,
-            "\n{} needs, against tidings: cold {:.1} × CPU and {:.1} × wall, unchanged {:.1} × CPU \
+            "\n{} compared with tidings: cold {:.1} × CPU and {:.1} × wall, unchanged {:.1} × CPU \
              and {:.1} × wall.\n",
             row.peer.name(),
             times(|r| r.cold.cost.cpu_seconds),
@@ -138,6 +138,6 @@ mod tests {
         let rows = vec![row(Competitor::Tidings, 0.5), row(Competitor::Newsboat, 5.0)];
         let text = comparison(&ComparisonTable { n_feeds: 1000, rows });
         assert!(text.contains("| tidings | 1.00 | 0.50 | 9 of 10 | 304: 7 |"), "{text}");
-        assert!(text.contains("newsboat needs, against tidings: cold 10.0 × CPU"), "{text}");
+        assert!(text.contains("newsboat compared with tidings: cold 10.0 × CPU"), "{text}");
     }
 }

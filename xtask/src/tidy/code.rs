@@ -1,9 +1,9 @@
-//! Rust source with everything blanked that is not code, so that braces and words can be counted.
+//! Blanks everything in Rust source that is not code, so that braces and words can be counted.
 //!
-//! Not a parser: it knows comments, strings and character literals, nothing else.
+//! It is not a parser: it knows only comments, strings and character literals.
 
-/// The source with comments, strings and character literals turned into spaces. Lines and columns
-/// stay where they are.
+/// Returns the source with comments, strings and character literals replaced by spaces. Lines and
+/// columns stay the same.
 pub fn only_code(source: &str) -> String {
     let chars: Vec<char> = source.chars().collect();
     let mut out = String::with_capacity(source.len());
@@ -97,7 +97,7 @@ fn end_of_char(chars: &[char], at: usize) -> usize {
     }
 }
 
-/// A function: its name, its first line and how many lines it has.
+/// A function: its name, its first line and its number of lines.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Function {
     pub name: String,

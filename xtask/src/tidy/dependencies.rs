@@ -1,5 +1,5 @@
-//! Every dependency has its sentence in docs/notes/dependencies.md, and no sentence outlives its
-//! dependency.
+//! Checks that every dependency has a sentence in docs/notes/dependencies.md, and that every
+//! sentence has a dependency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::imports::imports;
 
 const NOTE: &str = "docs/notes/dependencies.md";
 
-/// Libraries so big that a second copy would cost the build dearly.
+/// Large libraries. A second copy of one would make the build much slower.
 const BIG: [&str; 8] =
     ["hyper", "tokio", "rustls", "ring", "html5ever", "syn", "icu_properties_data", "zstd-sys"];
 
@@ -82,7 +82,7 @@ fn compare(
     violations
 }
 
-/// For information: which libraries are built in two versions, the big ones by name.
+/// Reports, for information, which libraries are built in two versions.
 pub fn duplicates(root: &Path) -> Result<String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)

@@ -1,7 +1,11 @@
 //! One word, one meaning: a type name may be declared in one module of the workspace only.
+//!
+//! The JSON types of the API count too, although macros declare them. Clients know their names, so
+//! they may share a name with a type of another crate, but not with one of their own crate.
 
 use std::collections::BTreeMap;
 
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
 use super::Violation;
@@ -11,32 +15,44 @@ use super::parsed::{SourceFile, is_for_tests};
 const SHARED: [(&str, &str); 1] =
     [("Settings", "one in each crate that has settings, always written with the crate's name")];
 
+/// The macros of the API that declare JSON types.
+const JSON_MACROS: [&str; 2] = ["answer", "request"];
+
 /// A declaration of a type.
 struct Declaration {
     name: String,
     line: usize,
+    /// It is a JSON type of the API.
+    is_json: bool,
 }
 
 pub fn check(sources: &[SourceFile]) -> Vec<Violation> {
-    let mut places: BTreeMap<String, Vec<(&str, usize)>> = BTreeMap::new();
+    let mut places: BTreeMap<String, Vec<(&str, Declaration)>> = BTreeMap::new();
     for source in sources {
-        for Declaration { name, line } in declarations(source) {
-            places.entry(name).or_default().push((&source.path, line));
+        for declaration in declarations(source) {
+            places.entry(declaration.name.clone()).or_default().push((&source.path, declaration));
         }
     }
     let mut violations = Vec::new();
-    for (name, places) in places {
-        let (first, _) = places[0];
-        for (path, line) in places.iter().skip(1) {
-            if is_shared(&name) && crate_of(path) != crate_of(first) {
+    for places in places.values() {
+        for (index, (path, declaration)) in places.iter().enumerate() {
+            let Some((first, _)) = places[..index].iter().find(|(other, before)| {
+                !may_share(before, declaration) || crate_of(other) == crate_of(path)
+            }) else {
                 continue;
-            }
+            };
+            let name = &declaration.name;
             let what =
                 format!("type `{name}` is also declared in {first}; give one of them another name");
-            violations.push(Violation::new(path, *line, what));
+            violations.push(Violation::new(path, declaration.line, what));
         }
     }
     violations
+}
+
+/// Whether two crates may declare both types.
+fn may_share(a: &Declaration, b: &Declaration) -> bool {
+    is_shared(&a.name) || a.is_json != b.is_json
 }
 
 fn is_shared(name: &str) -> bool {
@@ -61,9 +77,25 @@ pub fn type_names(source: &SourceFile) -> Vec<String> {
 struct TypeNames(Vec<Declaration>);
 
 impl TypeNames {
-    fn add(&mut self, ident: &proc_macro2::Ident) {
-        self.0.push(Declaration { name: ident.to_string(), line: ident.span().start().line });
+    fn add(&mut self, ident: &Ident) {
+        self.0.push(declaration(ident, false));
     }
+
+    /// Adds the types of `answer! { Name { field: Type, } … }`.
+    fn add_json(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for pair in tokens.windows(2) {
+            if let [TokenTree::Ident(name), TokenTree::Group(fields)] = pair
+                && fields.delimiter() == Delimiter::Brace
+            {
+                self.0.push(declaration(name, true));
+            }
+        }
+    }
+}
+
+fn declaration(ident: &Ident, is_json: bool) -> Declaration {
+    Declaration { name: ident.to_string(), line: ident.span().start().line, is_json }
 }
 
 impl<'ast> Visit<'ast> for TypeNames {
@@ -75,6 +107,9 @@ impl<'ast> Visit<'ast> for TypeNames {
             syn::Item::Union(item) => self.add(&item.ident),
             syn::Item::Trait(item) => self.add(&item.ident),
             syn::Item::Type(item) => self.add(&item.ident),
+            syn::Item::Macro(item) if JSON_MACROS.iter().any(|m| item.mac.path.is_ident(m)) => {
+                self.add_json(item.mac.tokens.clone());
+            }
             _ => {}
         }
         visit::visit_item(self, item);
@@ -118,5 +153,17 @@ mod tests {
             &[("crates/a/src/lib.rs", text), ("crates/a/src/b.rs", "struct Settings;")],
             &["crates/a/src/b.rs:1: type `Settings`"],
         );
+    }
+
+    #[test]
+    fn json_types_share_names_with_other_crates_only() {
+        let json = "answer! {\n/// A feed.\nFeed {\n/// Its number.\nid: u32,\n}\n}";
+        let own = ("crates/api/src/v1/feeds.rs", json);
+        check_texts(&[own, ("crates/store/src/a.rs", "struct Feed;")], &[]);
+        check_texts(
+            &[own, ("crates/api/src/page.rs", "struct Feed;")],
+            &["crates/api/src/page.rs:1: type `Feed`"],
+        );
+        check_texts(&[own, ("crates/demo/src/a.rs", json)], &["crates/demo/src/a.rs:3: type"]);
     }
 }

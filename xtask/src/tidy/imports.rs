@@ -1,35 +1,25 @@
 //! Compares the imports of our crates with the table in ARCHITECTURE.md.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::Violation;
+use super::{TextFile, Violation};
 
-/// A crate and what it may import of ours. A crate that is missing here is a violation.
-const TABLE: [(&str, &[&str]); 13] = [
-    ("feed", &[]),
-    ("polling", &["feed"]),
-    ("query", &["feed"]),
-    ("parse", &["feed"]),
-    ("fetch", &["feed"]),
-    ("dispatch", &["feed"]),
-    ("store", &["feed"]),
-    ("lab", &["feed", "polling"]),
-    ("engine", &["feed", "polling", "query", "parse", "fetch", "dispatch", "store"]),
-    ("api", &["feed", "polling", "query", "store", "dispatch", "parse", "fetch"]),
-    ("demo", &["feed", "parse"]),
-    (
-        "tidings",
-        &[
-            "feed", "polling", "query", "parse", "fetch", "dispatch", "store", "lab", "engine",
-            "api", "demo",
-        ],
-    ),
-    ("xtask", &[]),
-];
+/// The document that holds the table.
+const DOCUMENT: &str = "ARCHITECTURE.md";
+
+/// The header of the table, by which it is found.
+const TABLE_HEADER: &str = "| crate | duty | may import (ours) |";
+
+/// The tools of the repository are not part of the program and import none of it.
+const TOOLS: &str = "xtask";
+
+/// Each crate with the crates of ours that it may import.
+type ImportTable = BTreeMap<String, BTreeSet<String>>;
 
 /// Tests may import what the program may not: the engine is run against the lab's world.
 const TESTS_ALSO: [(&str, &str); 2] = [("engine", "lab"), ("api", "engine")];
@@ -71,21 +61,25 @@ pub fn imports(metadata: &Value) -> Vec<Import<'_>> {
     found
 }
 
-pub fn check(metadata: &Value) -> Vec<Violation> {
+pub fn check(metadata: &Value, files: &[TextFile]) -> Vec<Violation> {
+    let document = files.iter().find(|file| file.path == DOCUMENT);
+    let table = document.map(|file| table(&file.text)).unwrap_or_default();
     let mut violations = Vec::new();
-    for package in metadata["packages"].as_array().into_iter().flatten() {
-        let name = package["name"].as_str().unwrap_or("");
-        if !TABLE.iter().any(|(known, _)| *known == name) {
-            let what = format!(
-                "crate `{name}` is not in the import table; add it to ARCHITECTURE.md and xtask"
-            );
-            violations.push(Violation::new(&manifest(name), 1, what));
-        }
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let packages: Vec<&str> = packages.filter_map(|package| package["name"].as_str()).collect();
+    for name in packages.iter().filter(|name| !table.contains_key(**name)) {
+        let what = format!("crate `{name}` is not in the import table of {DOCUMENT}; add it");
+        violations.push(Violation::new(&manifest(name), 1, what));
     }
-    for import in imports(metadata).iter().filter(|i| i.ours && !is_allowed(i)) {
+    let is_known = |name: &String| name == TOOLS || packages.contains(&name.as_str());
+    for name in table.keys().chain(table.values().flatten()).filter(|name| !is_known(name)) {
+        let what = format!("the import table names `{name}`, which is not a crate; correct it");
+        violations.push(Violation::new(DOCUMENT, 1, what));
+    }
+    for import in imports(metadata).iter().filter(|i| i.ours && !is_allowed(i, &table)) {
         let what = format!(
-            "`{}` may not import `{}` (import table in ARCHITECTURE.md); move the code to where \
-             both may reach it",
+            "`{}` may not import `{}` (import table in {DOCUMENT}); move the code to where both \
+             may reach it",
             import.package, import.name
         );
         violations.push(Violation::new(&manifest(import.package), 1, what));
@@ -93,9 +87,29 @@ pub fn check(metadata: &Value) -> Vec<Violation> {
     violations
 }
 
-fn is_allowed(import: &Import<'_>) -> bool {
-    let row = TABLE.iter().find(|(name, _)| *name == import.package);
-    row.is_some_and(|(_, may)| may.contains(&import.name))
+/// Reads the table of the document. `all above` and `everything` stand for all crates in the rows
+/// before.
+fn table(document: &str) -> ImportTable {
+    let mut table = ImportTable::from([(TOOLS.to_owned(), BTreeSet::new())]);
+    let mut above = BTreeSet::new();
+    let lines = document.lines().skip_while(|line| !line.starts_with(TABLE_HEADER));
+    for line in lines.skip(2).take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, name, _, may, ..] = cells.as_slice() else { continue };
+        let may = match *may {
+            "all above" | "everything" => above.clone(),
+            "–" => BTreeSet::new(),
+            list => list.split(',').map(|name| name.trim().to_owned()).collect(),
+        };
+        let name = name.trim_matches('`').to_owned();
+        above.insert(name.clone());
+        table.insert(name, may);
+    }
+    table
+}
+
+fn is_allowed(import: &Import<'_>, table: &ImportTable) -> bool {
+    table.get(import.package).is_some_and(|may| may.contains(import.name))
         || (import.for_tests && TESTS_ALSO.contains(&(import.package, import.name)))
 }
 
@@ -116,28 +130,52 @@ mod tests {
             {"name": import, "path": "somewhere", "kind": kind}]}]})
     }
 
+    const TABLE: &str = "Text.\n\n| crate | duty | may import (ours) | deliberately not there |\n\
+                         |---|---|---|---|\n| `feed` | words | – | I/O |\n\
+                         | `lab` | worlds | feed | – |\n| `store` | rows | feed | – |\n\
+                         | `engine` | all | all above | – |\n\nText.";
+
     #[track_caller]
-    fn check_import(package: &str, import: &str, kind: Option<&str>, n_violations: usize) {
-        assert_eq!(check(&workspace(package, import, kind)).len(), n_violations);
+    fn check_import(package: &str, import: &str, kind: Option<&str>, expect: &[&str]) {
+        let file = TextFile { path: DOCUMENT.to_owned(), text: TABLE.to_owned() };
+        let mut workspace = workspace(package, import, kind);
+        let others = ["feed", "lab", "store", "engine"].into_iter().filter(|name| *name != package);
+        for name in others {
+            workspace["packages"].as_array_mut().unwrap().push(serde_json::json!({"name": name}));
+        }
+        let violations: Vec<String> =
+            check(&workspace, &[file]).iter().map(Violation::to_string).collect();
+        assert_eq!(violations.len(), expect.len(), "{violations:?}");
+        for (violation, part) in violations.iter().zip(expect) {
+            assert!(violation.contains(part), "{violation}");
+        }
     }
 
     #[test]
-    fn nothing_points_left() {
-        check_import("engine", "polling", None, 0);
-        check_import("store", "polling", None, 1);
-        check_import("polling", "store", None, 1);
-        check_import("feed", "parse", Some("dev"), 1);
-        check_import("lab", "store", None, 1);
+    fn a_crate_imports_only_what_its_row_names() {
+        check_import("engine", "store", None, &[]);
+        check_import("store", "feed", None, &[]);
+        check_import("store", "lab", None, &["`store` may not import `lab`"]);
+        check_import("feed", "store", Some("dev"), &["`feed` may not import `store`"]);
     }
 
     #[test]
-    fn only_the_tests_of_the_engine_import_the_lab() {
-        check_import("engine", "lab", None, 1);
-        check_import("engine", "lab", Some("dev"), 0);
+    fn only_the_tests_of_the_api_import_the_engine() {
+        let file = TextFile { path: DOCUMENT.to_owned(), text: String::new() };
+        let n_violations =
+            |kind| check(&workspace("api", "engine", kind), std::slice::from_ref(&file)).len();
+        assert_eq!(n_violations(None), n_violations(Some("dev")) + 1);
     }
 
     #[test]
-    fn a_crate_that_the_table_does_not_know_is_a_fault() {
-        check_import("reader", "feed", None, 2);
+    fn the_table_and_the_workspace_name_the_same_crates() {
+        check_import("reader", "feed", None, &["`reader` is not in the", "`reader` may not"]);
+        let text = TABLE.replace("| feed | – |", "| food | – |");
+        let file = TextFile { path: DOCUMENT.to_owned(), text };
+        let workspace = serde_json::json!({"packages": [
+            {"name": "feed"}, {"name": "lab"}, {"name": "store"}, {"name": "engine"}]});
+        let violations = check(&workspace, &[file]);
+        assert!(violations.iter().all(|v| v.to_string().contains("`food`, which is not")));
+        assert_eq!(violations.len(), 2, "{violations:?}");
     }
 }

@@ -1,8 +1,9 @@
 //! The names that ARCHITECTURE.md mentions exist: crates, modules, types, functions and files.
 //!
-//! It reads the words between backquotes. A path such as `store::Store::record` must lead from a
-//! crate to something that the crate declares. A word such as `PollJob` must be a type or a
-//! variant. A path with a slash must be a file or folder of the repository.
+//! It reads the words between backquotes. A path such as `store::db::lock` must lead from a crate
+//! through its modules to something that the crate declares. The type of a path such as
+//! `Store::record` must be declared in the same crate as its method. A word such as `PollJob` must
+//! be a type or a variant. A path with a slash must be a file or folder of the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +18,9 @@ const DOCUMENT: &str = "ARCHITECTURE.md";
 /// The names that one crate declares.
 #[derive(Default)]
 struct Declared {
+    /// The paths of its modules, such as `db::lock`.
     modules: BTreeSet<String>,
-    /// Types, variants, functions, methods, constants and fields.
+    /// Types, variants, functions, methods and constants.
     names: BTreeSet<String>,
 }
 
@@ -55,17 +57,38 @@ fn unknown(mention: &str, crates: &BTreeMap<&str, Declared>, files: &[TextFile])
         return (!exists).then(|| format!("file or folder `{path}`"));
     }
     match parts.as_slice() {
-        [first, rest @ ..] if !rest.is_empty() => {
-            let Some(own) = crates.get(first) else {
-                return is_type(first).then(|| missing(crates, first)).flatten();
-            };
-            let is_known =
-                |part: &&&str| !own.modules.contains(**part) && !own.names.contains(**part);
-            rest.iter().find(is_known).map(|part| format!("`{part}` in crate `{first}`"))
-        }
+        [first, rest @ ..] if !rest.is_empty() => match crates.get(first) {
+            Some(own) => own.unknown(rest).map(|part| format!("`{part}` in crate `{first}`")),
+            None if is_type(first) => unknown_member(crates, first, rest),
+            None => Some(format!("crate `{first}`")),
+        },
         [word] if is_type(word) => missing(crates, word),
         _ => None,
     }
+}
+
+impl Declared {
+    /// The first part of a path inside the crate that does not exist. Leading parts are modules,
+    /// each below the one before; the root re-exports everything else.
+    fn unknown<'p>(&self, path: &[&'p str]) -> Option<&'p str> {
+        let n_modules =
+            (1..=path.len()).take_while(|n| self.modules.contains(&path[..*n].join("::"))).count();
+        path[n_modules..].iter().find(|part| !self.names.contains(**part)).copied()
+    }
+}
+
+/// The part of a path such as `Store::record` that no crate declares.
+fn unknown_member(
+    crates: &BTreeMap<&str, Declared>,
+    owner: &str,
+    members: &[&str],
+) -> Option<String> {
+    missing(crates, owner).or_else(|| {
+        let mut owners = crates.values().filter(|declared| declared.names.contains(owner));
+        let is_declared =
+            owners.any(|own| members.iter().all(|member| own.names.contains(*member)));
+        (!is_declared).then(|| format!("`{}` in the crate of `{owner}`", members.join("::")))
+    })
 }
 
 fn is_type(word: &str) -> bool {
@@ -81,7 +104,7 @@ fn declared(sources: &[SourceFile]) -> BTreeMap<&str, Declared> {
     let mut crates: BTreeMap<&str, Declared> = BTreeMap::new();
     for source in sources {
         let own = crates.entry(&source.package).or_default();
-        own.modules.extend(source.module.iter().cloned());
+        own.modules.extend((1..=source.module.len()).map(|n| source.module[..n].join("::")));
         own.names.extend(type_names(source));
         let mut collector = DeclaredNames(&mut own.names);
         source.items.iter().for_each(|item| collector.visit_item(item));
@@ -95,11 +118,6 @@ impl<'ast> Visit<'ast> for DeclaredNames<'_> {
     fn visit_variant(&mut self, variant: &'ast syn::Variant) {
         self.0.insert(variant.ident.to_string());
         visit::visit_variant(self, variant);
-    }
-
-    fn visit_field(&mut self, field: &'ast syn::Field) {
-        self.0.extend(field.ident.as_ref().map(ToString::to_string));
-        visit::visit_field(self, field);
     }
 
     fn visit_signature(&mut self, signature: &'ast syn::Signature) {
@@ -151,9 +169,17 @@ mod tests {
 
     #[test]
     fn names_that_do_not_exist_are_faults() {
-        for mention in
-            ["store::lock::open_it", "store::Stores", "Stores", "Store2::record", "a/b.rs"]
-        {
+        for mention in [
+            "store::lock::open_it",
+            "store::lock",
+            "store::db::open",
+            "store::Stores",
+            "Stores",
+            "Store2::record",
+            "Store::records",
+            "stores::db",
+            "a/b.rs",
+        ] {
             check_mention(mention, 1);
         }
     }

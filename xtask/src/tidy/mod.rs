@@ -1,4 +1,4 @@
-//! The rules of the house that a machine can check, as violations with a place and a remedy.
+//! The rules of the repository that a machine can check, as violations with a place and a remedy.
 //!
 //! It reads and reports; it repairs nothing.
 
@@ -60,7 +60,7 @@ pub fn command(root: &Path) -> Result<bool> {
 fn violations(root: &Path) -> Result<Vec<Violation>> {
     let files = files(root)?;
     let metadata = imports::metadata(root)?;
-    let mut violations = imports::check(&metadata);
+    let mut violations = imports::check(&metadata, &files);
     violations.extend(dependencies::check(root, &metadata)?);
     violations.extend(reachable::check(&files));
     let sources = parsed::sources(&files)?;
@@ -79,7 +79,7 @@ fn violations(root: &Path) -> Result<Vec<Violation>> {
 }
 
 /// Only texts that people write are read: source, documents, settings. Test data and fuzz corpora
-/// are others' words.
+/// come from others.
 const SKIPPED_FOLDERS: [&str; 9] = [
     "target",
     "data",

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use super::{TextFile, Violation};
 
-/// Words and phrases that a reader has to read twice, with what to write instead. Each stands in
-/// two halves, so that this file does not contain it.
+/// Words and phrases that a reader has to read twice, with the word to write instead. Each is split
+/// in two, so that this file does not contain it.
 const BANNED: [(&str, &str, &str); 26] = [
     ("an", "ew", "again"),
     ("who", "ever", "name the person or the part"),
@@ -45,13 +45,13 @@ const HEADLESS: [&str; 7] = ["What", "Who", "Whatever", "Whose", "Whom", "Of", "
 /// Longer sentences hold more than one thought.
 const SENTENCE_WORDS_MAX: usize = 30;
 
-/// The banned phrases, put together once.
+/// The banned phrases, joined once.
 static PHRASES: LazyLock<Vec<(String, &str)>> = LazyLock::new(|| {
     BANNED.iter().map(|(head, tail, instead)| (format!("{head}{tail}"), *instead)).collect()
 });
 
-/// Texts that stay as they were: recorded runs quote their definitions, and a migration that was
-/// released is never edited.
+/// Texts that never change: recorded runs quote their definitions, and a released migration is
+/// never edited.
 const FROZEN: [&str; 2] = ["experiments/definitions/", "crates/store/migrations/"];
 
 pub fn check(file: &TextFile) -> Vec<Violation> {

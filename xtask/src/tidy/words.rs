@@ -1,14 +1,14 @@
-//! Words that must not be in the repository: unfinished marks, drawers for names, paths of one
-//! machine, hosts of package registries.
+//! Words that must not be in the repository: marks of unfinished work, names that say nothing,
+//! paths of one machine, hosts of package registries.
 
 use super::code::only_code;
 use super::{TextFile, Violation};
 
-/// Names under which everything and nothing is kept.
+/// Names that say nothing about their content.
 const DRAWERS: [&str; 8] =
     ["common", "core", "util", "types", "helpers", "manager", "service", "handler"];
 
-/// Words in two halves, so that this file does not hold what it forbids.
+/// Words in two halves, so that this file does not contain them.
 const FORBIDDEN: [(&str, &str, &str); 14] = [
     ("TO", "DO", "an unfinished mark; finish it or open an issue"),
     ("FIX", "ME", "an unfinished mark; finish it or open an issue"),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use api::{Live, ServerContext};
+use api::{EngineState, ServerContext};
 use feed::{FeedId, Outcome, Time};
 use store::{OpenMode, PollRecord, Store};
 use tokio::net::TcpListener;
@@ -127,8 +127,8 @@ async fn poll(
     Ok(())
 }
 
-fn live() -> Live {
-    Live {
+fn live() -> EngineState {
+    EngineState {
         not_ready: None,
         demo: false,
         started_at: Time::from_secs(0),

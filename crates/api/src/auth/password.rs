@@ -46,7 +46,7 @@ fn hashed(password: &[u8]) -> Option<String> {
 }
 
 fn output(argon2: &Argon2<'_>, password: &[u8], salt: &Salt, n_bytes: usize) -> Option<Output> {
-    static SPARE: Spare = Spare(Mutex::new(Vec::new()));
+    static SPARE: SpareBuffers = SpareBuffers(Mutex::new(Vec::new()));
     let mut bytes = vec![0; n_bytes];
     let n_blocks = argon2.params().block_count();
     let done = SPARE.lend(n_blocks, |memory| {
@@ -57,9 +57,9 @@ fn output(argon2: &Argon2<'_>, password: &[u8], salt: &Salt, n_bytes: usize) -> 
 
 /// Buffers of finished checks, for the next ones. glibc before 2.38 does not reuse aligned memory
 /// after it is freed. Without this pool every guess makes the process 19 MB larger.
-struct Spare(Mutex<Vec<Vec<Block>>>);
+struct SpareBuffers(Mutex<Vec<Vec<Block>>>);
 
-impl Spare {
+impl SpareBuffers {
     fn lend<T>(&self, n_blocks: usize, run: impl FnOnce(&mut [Block]) -> T) -> T {
         // A panic of the last user leaves the list of buffers valid.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_a_check_serves_the_next_one() {
-        let spare = Spare(Mutex::new(Vec::new()));
+        let spare = SpareBuffers(Mutex::new(Vec::new()));
         let address = |memory: &mut [Block]| memory.as_ptr() as usize;
         let first = spare.lend(100, address);
         assert_eq!(spare.lend(100, address), first);

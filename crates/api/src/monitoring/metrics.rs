@@ -12,7 +12,7 @@ use super::exposition::Exposition;
 use super::exposition::MetricKind::{Counter, Gauge};
 use super::process;
 use crate::blocking::run_blocking;
-use crate::{Live, ServerContext, Spent};
+use crate::{EngineState, PollTotals, ServerContext};
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -44,7 +44,7 @@ fn n(figure: u64) -> f64 {
     figure as f64
 }
 
-fn program(text: &mut Exposition, live: &Live, answers: bool, version: &'static str) {
+fn program(text: &mut Exposition, live: &EngineState, answers: bool, version: &'static str) {
     let build = [(version, 1.0)];
     text.family(Gauge, "tidings_build_info", "The running version.", "version", &build);
     let help = "When the program started.";
@@ -57,7 +57,7 @@ fn program(text: &mut Exposition, live: &Live, answers: bool, version: &'static 
     text.one(Gauge, "tidings_network_outage", help, outage);
 }
 
-fn polls(text: &mut Exposition, live: &Live, spent: &Spent) {
+fn polls(text: &mut Exposition, live: &EngineState, spent: &PollTotals) {
     text.one(Gauge, "tidings_polls_in_flight", "Polls in flight.", n(live.in_flight));
     let help = "Granted polls that wait.";
     text.one(Gauge, "tidings_polls_waiting", help, n(live.waiting));
@@ -81,7 +81,7 @@ fn polls(text: &mut Exposition, live: &Live, spent: &Spent) {
     text.one(Counter, "tidings_bytes_total", "Bytes of bodies received.", n(live.bytes_total));
 }
 
-fn budget(text: &mut Exposition, live: &Live, spent: &Spent) {
+fn budget(text: &mut Exposition, live: &EngineState, spent: &PollTotals) {
     let help = "Polls that ended within the last hour.";
     text.one(Gauge, "tidings_polls_last_hour", help, n(live.polls_last_hour));
     if let Some(polls) = spent.budget_polls_per_hour {

@@ -21,7 +21,7 @@ use crate::blocking::run_blocking;
 use crate::http::paths::local_target;
 use crate::what_if;
 use crate::words::{count, per_day, span};
-use crate::{Live, ServerContext, Spent};
+use crate::{EngineState, PollTotals, ServerContext};
 
 const DAYS: u32 = 7;
 const DOMAINS: u32 = 12;
@@ -110,7 +110,7 @@ pub async fn replay(State(context): State<ServerContext>, sent: AdminForm) -> Re
     Redirect::to(&to).into_response()
 }
 
-fn figures(live: &Live, spent: &Spent, days: &[DelayDay]) -> Vec<KeyFigure> {
+fn figures(live: &EngineState, spent: &PollTotals, days: &[DelayDay]) -> Vec<KeyFigure> {
     let hour = live.polls_last_hour;
     let left = spent.budget_polls_per_hour.map(|allowed| (allowed - hour as f64).max(0.0));
     let failed = spent.failed + spent.damaged + spent.refused + spent.gone;

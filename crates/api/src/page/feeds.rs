@@ -21,7 +21,7 @@ use super::parts::health_summary::HealthSummary;
 use super::parts::key_figure::KeyFigure;
 use crate::blocking::run_blocking;
 use crate::words::{LocalNow, count};
-use crate::{Live, ServerContext};
+use crate::{EngineState, ServerContext};
 
 /// Rows on one page, a few screens long. In a longer list people search.
 const ROWS: u32 = 50;
@@ -92,7 +92,7 @@ pub async fn list(
 
 fn compose(
     frame: Frame,
-    live: &Live,
+    live: &EngineState,
     counts: &Counts,
     page: FeedListPage<FeedListRow>,
     params: &FeedListParams,
@@ -123,7 +123,7 @@ fn compose(
     }
 }
 
-fn totals(live: &Live, counts: &Counts) -> Vec<KeyFigure> {
+fn totals(live: &EngineState, counts: &Counts) -> Vec<KeyFigure> {
     let total = |name, n| KeyFigure { name, value: count(n), note: String::new() };
     vec![
         total("Feeds", counts.feeds),

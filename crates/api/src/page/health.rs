@@ -13,7 +13,7 @@ use super::parts::feed_row::{FeedTableRow, rate_span};
 use super::parts::health_summary::HealthSummary;
 use crate::blocking::run_blocking;
 use crate::words::{bytes, count, plural, span};
-use crate::{Live, ServerContext};
+use crate::{EngineState, ServerContext};
 
 /// Failing feeds that this page names. The page of feeds lists all of them.
 const NAMED: u32 = 15;
@@ -70,7 +70,7 @@ pub async fn health(State(context): State<ServerContext>, visitor: Visitor) -> R
 
 /// Returns the text for an empty list of failing feeds. A feed that was never polled has not
 /// succeeded either, and an outage of our own network is not blamed on feeds.
-fn none_failing(live: &Live, counts: &Counts) -> String {
+fn none_failing(live: &EngineState, counts: &Counts) -> String {
     let n_feeds = |n| plural(n, "feed", "feeds");
     if counts.feeds == 0 {
         "There are no feeds yet.".to_owned()
@@ -113,7 +113,7 @@ fn free_bytes(path: &std::path::Path) -> Option<u64> {
     disk.f_bavail.checked_mul(disk.f_frsize)
 }
 
-fn checks(figures: &HealthFigures, live: &Live, now: Time) -> Vec<HealthCheck> {
+fn checks(figures: &HealthFigures, live: &EngineState, now: Time) -> Vec<HealthCheck> {
     let check = |name, well: bool, value: String, note: String| HealthCheck {
         name,
         class: if well { "active" } else { "backing" },

@@ -89,8 +89,10 @@ impl ApiError {
                 "log in, or send a token: Authorization: Bearer TOKEN (tidings user token NAME)",
             ),
             ApiError::ScopeTooSmall(scope) => {
-                let what =
-                    format!("this token has too little access; this needs {} access", scope.word());
+                let what = format!(
+                    "the token's scope is too small; this needs the scope {}",
+                    scope.word()
+                );
                 return (StatusCode::FORBIDDEN, what);
             }
             ApiError::Forbidden(what) => (StatusCode::FORBIDDEN, *what),

@@ -244,7 +244,7 @@ pub async fn list(
 }
 
 /// An open stream of events.
-struct Following {
+struct OpenStream {
     context: ServerContext,
     person: Person,
     headers: HeaderMap,
@@ -277,7 +277,7 @@ pub async fn stream(
     let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
     let waiting = VecDeque::from([start]);
     let feeds = FeedAddresses::default();
-    let following = Following {
+    let following = OpenStream {
         context,
         person,
         headers,
@@ -292,7 +292,7 @@ pub async fn stream(
     Ok(([(header::CACHE_CONTROL, "no-cache")], events).into_response())
 }
 
-fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>> {
+fn events(following: OpenStream) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(following, |mut following| async move {
         loop {
             if let Some(event) = following.waiting.pop_front() {
@@ -309,7 +309,7 @@ fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>>
     })
 }
 
-impl Following {
+impl OpenStream {
     /// Checks at intervals whether the client still has access. A client that reconnects gets the
     /// reason.
     async fn may_go_on(&mut self) -> bool {
@@ -322,7 +322,7 @@ impl Following {
 
     /// Reads the next entries. Returns `None` if the query or the store is gone, which ends the
     /// stream.
-    fn look(mut self) -> Option<Following> {
+    fn look(mut self) -> Option<OpenStream> {
         if let StreamSpot::Query { query, .. } = self.place.spot {
             self.context.store.last_position(query).ok()??;
         }

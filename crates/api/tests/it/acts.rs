@@ -331,7 +331,7 @@ async fn what_was_begun_is_done_though_whoever_asked_has_left() {
     let ended = Arc::new(tokio::sync::Notify::new());
     let engine = added(polled("failed", &["https://a.org/1", "https://a.org/2"]));
     let [begins, waits, ends] = [&begun, &go_on, &ended].map(Arc::clone);
-    let act: api::Act = Arc::new(move |command| {
+    let act: api::CommandFn = Arc::new(move |command| {
         let answer = engine(&command);
         let [begins, waits, ends] = [&begins, &waits, &ends].map(Arc::clone);
         Box::pin(async move {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Live, ServerContext, router};
+use api::{EngineState, ServerContext, router};
 use axum::Router;
 use feed::{FeedUrl, Item, Outcome, Published, Time};
 use store::{
@@ -133,8 +133,8 @@ impl Fixture {
     }
 }
 
-pub fn live() -> Live {
-    Live {
+pub fn live() -> EngineState {
+    EngineState {
         not_ready: None,
         demo: false,
         started_at: T0,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Live, ServerContext, router};
+use api::{EngineState, ServerContext, router};
 use axum::Router;
 use feed::{
     DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window,
@@ -20,8 +20,8 @@ fn now() -> Time {
     "2011-07-16T05:00:00Z".parse().unwrap()
 }
 
-fn live() -> Live {
-    Live {
+fn live() -> EngineState {
+    EngineState {
         not_ready: None,
         demo: false,
         started_at: now() - Duration::from_secs(7200),
@@ -42,7 +42,7 @@ struct Site {
     _folder: TempDir,
 }
 
-fn site_with(live: Live) -> Site {
+fn site_with(live: EngineState) -> Site {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let live = Arc::new(move || live.clone());
@@ -315,7 +315,8 @@ async fn the_stylesheet_is_sent_once() {
 async fn readiness_says_why_not() {
     assert_eq!(site().text("/healthz").await, "ok\n");
     assert_eq!(site().text("/readyz").await, "ready\n");
-    let starting = site_with(Live { not_ready: Some("polling has ended".to_owned()), ..live() });
+    let starting =
+        site_with(EngineState { not_ready: Some("polling has ended".to_owned()), ..live() });
     let answer = get(&starting.router, "/readyz", &[]).await;
     assert_eq!(answer.status, 503);
     assert_eq!(answer.text, "not ready: polling has ended\n");
@@ -325,7 +326,7 @@ async fn readiness_says_why_not() {
 
 #[tokio::test]
 async fn metrics_tell_of_failing_feeds_and_of_an_outage() {
-    let site = site_with(Live { outage: Some("no route".to_owned()), ..live() });
+    let site = site_with(EngineState { outage: Some("no route".to_owned()), ..live() });
     site.fail(site.add("https://bad.example/feed"), Outcome::Failed, None, "x");
     let text = site.text("/metrics").await;
     for line in [
@@ -341,7 +342,7 @@ async fn metrics_tell_of_failing_feeds_and_of_an_outage() {
 
 #[tokio::test]
 async fn an_outage_blames_no_feed() {
-    let site = site_with(Live { outage: Some("Nine of ten domains.".to_owned()), ..live() });
+    let site = site_with(EngineState { outage: Some("Nine of ten domains.".to_owned()), ..live() });
     site.see(site.add("https://well.example/feed"), "Well", &[item("a", "b")]);
     let text = site.text("/feeds").await;
     assert!(text.contains("Waiting for the network") && text.contains("Nine of ten domains."));

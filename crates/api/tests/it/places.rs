@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::what_if::{ReplayJob, ReplayResult, RuleResult};
 use api::{ServerContext, router};
 use axum::http::StatusCode;
-use dispatch::command::{Applied, Command, CommandResult, QueriesResult};
+use dispatch::command::{Command, CommandResult, QueriesResult, StatementResult};
 
 use crate::acts::{Desk, obeys};
 use crate::fixture::{Fixture, T0, live};
@@ -53,7 +53,8 @@ async fn a_preview_shows_what_would_have_been_kept() {
 #[tokio::test]
 async fn saving_dropping_and_replaying_are_commands() {
     let applied = |_: &Command| {
-        let queries = vec![Applied { name: "Volcano".to_owned(), what: "created".to_owned() }];
+        let queries =
+            vec![StatementResult { name: "Volcano".to_owned(), what: "created".to_owned() }];
         let granted = QueriesResult::Applied { queries, feeds_added: 0, feeds_resting: 0, past: 0 };
         Ok(CommandResult::Query { granted })
     };

@@ -89,7 +89,7 @@ pub fn empty(accounts: bool) -> AppFixture {
     let context = ServerContext::new(store.clone(), now, Arc::new(live), "1").unwrap();
     let acts: Arc<Mutex<Vec<Command>>> = Arc::default();
     let (noted, kept) = (Arc::clone(&acts), store.clone());
-    let act: api::Act = Arc::new(move |command| {
+    let act: api::CommandFn = Arc::new(move |command| {
         noted.lock().unwrap().push(command.clone());
         Box::pin(std::future::ready(done(&kept, &command)))
     });

@@ -7,7 +7,7 @@ use dispatch::command::{AddedFeed, CommandResult, NotAdded};
 use feed::{FeedId, FeedUrl, Time};
 use store::NewFeed;
 
-use super::{CommandError, Progress, lay_down, masked, poll_all, polled, sound_tag};
+use super::{CommandError, Progress, poll_all, polled, schedule_added, tags};
 use crate::Engine;
 
 /// A feed that one command adds and polls is due by itself only after this long. Otherwise a fast
@@ -32,7 +32,7 @@ pub async fn add(
     progress: Progress<'_>,
 ) -> Result<CommandResult, CommandError> {
     let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
-    let tags: Vec<String> = tags.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
+    let tags: Vec<String> = tags.iter().map(|tag| tags::checked(tag)).collect::<Result<_, _>>()?;
     let now = engine.clock.now();
     let mut feeds = Vec::new();
     let due = if check.poll { now + ASKED_WAIT } else { now };
@@ -80,12 +80,12 @@ fn add_one(
     let shown = url.masked();
     let new = NewFeed { url, title: None, site: None, tags: tags.to_vec() };
     let added = engine.store.add_feed(&new, engine.clock.now())?;
-    lay_down(engine, std::slice::from_ref(&added), due)?;
+    schedule_added(engine, std::slice::from_ref(&added), due)?;
     Ok(AddedFeed {
         id: added.id.0,
         url: shown,
         existed: added.existed,
-        twin: added.twin.map(|(id, url)| format!("{id} {}", masked(&url))),
+        twin: added.twin.map(|(id, url)| format!("{id} {}", FeedUrl::mask(&url))),
         poll: None,
     })
 }

@@ -7,7 +7,7 @@ use store::AddressChange;
 use super::{CommandError, find};
 use crate::Engine;
 
-/// The feed is polled at the new address next, at the pace of its domain.
+/// Moves a feed. It is polled at the new address next, at the pace of its domain.
 pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<CommandResult, CommandError> {
     let (feed, url) = (find(engine, name)?, FeedUrl::parse(url)?);
     let from = engine.store.feed(feed)?.location.url;
@@ -22,7 +22,7 @@ pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<CommandResult
         }
     };
     if from != url {
-        // Out of the line of its old domain, and into that of the new one.
+        // Removes the feed from the queue of its old domain and adds it to that of the new one.
         engine.forget(feed);
         engine.schedule(feed, now)?;
     }

@@ -12,7 +12,7 @@ use store::{
 };
 use url::Url;
 
-use super::{Reading, Trip};
+use super::{JudgedReading, PollFacts};
 use crate::event::PollAnswer;
 
 /// A permanent redirect is remembered when it was seen this often in a row.
@@ -24,13 +24,14 @@ const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
 
 /// Turns a 410 from the target of a remembered redirect into a failure. The publisher may have
 /// moved the feed again, and the subscribed URL leads there.
-pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
+pub fn not_yet_gone(input: &PollInput, reading: JudgedReading) -> JudgedReading {
     match (&input.location.effective_url, reading) {
-        (Some(moved_to), Reading::Gone) if *moved_to != input.location.url => {
+        (Some(moved_to), JudgedReading::Gone) if *moved_to != input.location.url => {
             let to = moved_to.masked();
-            let detail = format!("410 Gone at {to}, where it had moved; its own URL is asked next");
+            let detail =
+                format!("410 Gone at {to}, where it had moved; its own URL is polled next");
             let kind = Trouble::Status;
-            Reading::Failed { kind, detail, our_network: false, candidates: Vec::new() }
+            JudgedReading::Failed { kind, detail, our_network: false, candidates: Vec::new() }
         }
         (_, reading) => reading,
     }
@@ -38,14 +39,14 @@ pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
 
 /// Turns a broken document without items into damage, if the one before had items. Then validators
 /// and window stay. An empty feed that is well-formed is not damaged.
-pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
+pub fn damaged(input: &PollInput, reading: JudgedReading) -> JudgedReading {
     match reading {
-        Reading::Document { document, .. }
+        JudgedReading::Document { document, .. }
             if document.is_damaged
                 && document.items.is_empty()
                 && !input.document.window.entries().is_empty() =>
         {
-            Reading::Damaged { warnings: document.warnings }
+            JudgedReading::Damaged { warnings: document.warnings }
         }
         reading => reading,
     }
@@ -55,7 +56,7 @@ pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
 /// that keeps failing is forgotten.
 pub fn follow_redirects(
     input: &PollInput,
-    trip: &Trip<'_>,
+    poll: &PollFacts<'_>,
     outcome: Outcome,
     failures: u32,
 ) -> LocationChange {
@@ -63,16 +64,16 @@ pub fn follow_redirects(
     if !outcome.is_success() {
         change.pending.clone_from(&input.location.pending);
         let remembered = input.location.effective_url.is_some();
-        let is_gone = trip.facts.status == Some(410);
+        let is_gone = poll.facts.status == Some(410);
         if remembered && (is_gone || failures >= EFFECTIVE_URL_FAILURES_MAX) {
             change.effective_url = Some(input.location.url.clone());
         }
         return change;
     }
-    if !trip.permanent {
+    if !poll.permanent {
         return change;
     }
-    let Ok(to) = FeedUrl::parse(trip.url.as_str()) else { return change };
+    let Ok(to) = FeedUrl::parse(poll.url.as_str()) else { return change };
     let count = match &input.location.pending {
         Some(moved) if moved.to == to => moved.count + 1,
         _ => 1,
@@ -90,36 +91,36 @@ pub fn keep_reading(
     record: &mut PollRecord,
     answer: &mut PollAnswer,
     input: &PollInput,
-    reading: Reading,
-    trip: &Trip<'_>,
+    reading: JudgedReading,
+    poll: &PollFacts<'_>,
 ) {
     let feed = input.location.url.masked();
     match reading {
-        Reading::Unchanged { validators } => {
+        JudgedReading::Unchanged { validators } => {
             answer.detail = "unchanged".to_owned();
-            let sent = super::validators(input, trip.url);
+            let sent = super::validators(input, poll.url);
             let kept = store::StoredValidators {
                 etag: validators.etag.or(sent.etag),
                 last_modified: validators.last_modified.or(sent.last_modified),
-                of: Some(super::source(trip.url)),
+                of: Some(super::source(poll.url)),
             };
             let validators = (kept != input.document.validators).then_some(kept);
             record.content = PollContent::Unchanged { validators };
         }
-        Reading::Document { mut document, observed, dates } => {
+        JudgedReading::Document { mut document, observed, dates } => {
             answer.detail = seen_in_words(&observed);
             record.warnings.clone_from(&document.warnings);
             // A broken document without items may be the beginning of one that has some.
             let is_cut_off =
                 document.is_cut_off || document.is_damaged && document.items.is_empty();
             let previous = input.history.last_success_at;
-            let repair = |item: &Item| repair(item, dates, trip.at, previous);
+            let repair = |item: &Item| repair(item, dates, poll.at, previous);
             let entries = entry_changes(mem::take(&mut document.items), &observed, repair);
             let body_hash = document.body_hash;
             let fetch::Validators { etag, last_modified } = mem::take(&mut document.validators);
-            let mut kept = document_record(*document, entries, trip);
+            let mut kept = document_record(*document, entries, poll);
             let validators =
-                store::StoredValidators { etag, last_modified, of: Some(super::source(trip.url)) };
+                store::StoredValidators { etag, last_modified, of: Some(super::source(poll.url)) };
             // The validators would stand for the missing rest too. Without them the next poll
             // fetches the whole document.
             kept.validators = if is_cut_off { Default::default() } else { validators };
@@ -127,26 +128,26 @@ pub fn keep_reading(
             kept.entries.window = Some(observed.window).filter(|w| *w != input.document.window);
             record.content = PollContent::Document(Box::new(kept));
         }
-        Reading::Gone => {
+        JudgedReading::Gone => {
             let reason = "the publisher ended the feed (410 Gone); \
                           `tidings feed poll` asks once more, `tidings feed remove` removes it";
-            record.location.gone = Some(Gone { at: trip.at, reason: reason.to_owned() });
+            record.location.gone = Some(Gone { at: poll.at, reason: reason.to_owned() });
             record.problem = Some(PollProblem::new("410 Gone"));
             answer.detail = reason.to_owned();
         }
-        Reading::Damaged { warnings } => {
+        JudgedReading::Damaged { warnings } => {
             let detail = damaged_in_words(&warnings);
             tracing::info!(feed, detail, "damaged");
             record.problem = Some(PollProblem::new(detail.clone()));
             record.warnings = warnings;
             answer.detail = detail;
         }
-        Reading::Refused { kind, detail } => {
+        JudgedReading::Refused { kind, detail } => {
             tracing::info!(feed, detail, "refused");
             record.problem = Some(PollProblem { error: detail.clone(), trouble: Some(kind) });
             answer.detail = detail;
         }
-        Reading::Failed { kind, detail, our_network, candidates } => {
+        JudgedReading::Failed { kind, detail, our_network, candidates } => {
             tracing::info!(feed, detail, our_network, "failed");
             record.problem = Some(PollProblem { error: detail.clone(), trouble: Some(kind) });
             answer.detail = detail;
@@ -183,10 +184,10 @@ fn seen_in_words(observed: &Observed) -> String {
 fn document_record(
     document: ReadDocument,
     entries: EntryChanges,
-    trip: &Trip<'_>,
+    poll: &PollFacts<'_>,
 ) -> DocumentRecord {
     let (description, hints) = (document.description, document.hints);
-    let (hub, topic) = pushed_by(&description, trip);
+    let (hub, topic) = pushed_by(&description, poll);
     let (hub, topic) = (short(hub), short(topic));
     let facts = FeedFacts {
         title: description.title,
@@ -208,10 +209,10 @@ fn short(address: Option<String>) -> Option<String> {
 /// Returns the hub of a document, and the address under which the hub knows it. The header comes
 /// before the document (WebSub, section 4), and the polled address after both. A feed with a login
 /// or a token is not named to a hub.
-fn pushed_by(document: &FeedDescription, trip: &Trip<'_>) -> (Option<String>, Option<String>) {
-    let links = &trip.facts.links;
+fn pushed_by(document: &FeedDescription, poll: &PollFacts<'_>) -> (Option<String>, Option<String>) {
+    let links = &poll.facts.links;
     let hub = links.hub.as_ref().map(Url::to_string).or_else(|| document.hub.clone());
-    let public = Some(trip.url).filter(|url| feed::mask_secrets(url) == url.as_str());
+    let public = Some(poll.url).filter(|url| feed::mask_secrets(url) == url.as_str());
     let said = links.own.as_ref().map(Url::to_string).or_else(|| document.self_link.clone());
     (hub, public.map(|url| said.unwrap_or_else(|| url.to_string())))
 }

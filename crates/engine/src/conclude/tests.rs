@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use feed::{FeedId, FeedUrl, Item, Known, WindowComparison, identify};
 use store::{
-    FeedLocation, KnownDocument, LayeredSettings, PendingRedirect, PollHistory, StoredSchedule,
-    StoredValidators,
+    FeedLocation, KnownDocument, LayeredSettings, PendingRedirect, PollHistory, StoredPace,
+    StoredSchedule, StoredValidators,
 };
 
 use super::*;
@@ -41,17 +41,17 @@ fn input() -> PollInput {
 
 fn run<'a>(
     input: &'a PollInput,
-    reading: Reading,
-    adjust: impl FnOnce(&mut Trip<'a>),
+    reading: JudgedReading,
+    adjust: impl FnOnce(&mut PollFacts<'a>),
 ) -> Concluded {
     static FACTS: LazyLock<fetch::ExchangeFacts> = LazyLock::new(fetch::ExchangeFacts::default);
-    let mut trip = trip(input.location.url.url(), &FACTS);
-    adjust(&mut trip);
-    conclude(input, reading, &trip, &Settings::new(), None)
+    let mut poll = poll(input.location.url.url(), &FACTS);
+    adjust(&mut poll);
+    conclude(input, reading, &poll, &Settings::new(), None)
 }
 
-fn trip<'a>(url: &'a Url, facts: &'a fetch::ExchangeFacts) -> Trip<'a> {
-    Trip {
+fn poll<'a>(url: &'a Url, facts: &'a fetch::ExchangeFacts) -> PollFacts<'a> {
+    PollFacts {
         cause: None,
         at: NOW,
         ended: NOW,
@@ -65,12 +65,12 @@ fn trip<'a>(url: &'a Url, facts: &'a fetch::ExchangeFacts) -> Trip<'a> {
     }
 }
 
-fn failed(our_network: bool) -> Reading {
+fn failed(our_network: bool) -> JudgedReading {
     let (kind, detail) = (Trouble::Connect, "connection refused".to_owned());
-    Reading::Failed { kind, detail, our_network, candidates: vec![] }
+    JudgedReading::Failed { kind, detail, our_network, candidates: vec![] }
 }
 
-fn document(ids: &[&str]) -> Reading {
+fn document(ids: &[&str]) -> JudgedReading {
     let items: Vec<Item> = ids
         .iter()
         .map(|id| Item {
@@ -93,11 +93,11 @@ fn read_document() -> ReadDocument {
 }
 
 /// The document compared with a window.
-fn observed(window: &Window, document: ReadDocument) -> Reading {
+fn observed(window: &Window, document: ReadDocument) -> JudgedReading {
     let dates = DocumentDates::default();
     let observed = WindowComparison::new(&document.items, window);
     let observed = observed.observe(&Known::new(), dates, NOW, None, false);
-    Reading::Document { document: Box::new(document), observed, dates }
+    JudgedReading::Document { document: Box::new(document), observed, dates }
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn validators_and_entries_travel_in_one_record() {
 
 #[test]
 fn a_304_without_validators_keeps_the_old_ones() {
-    let reading = Reading::Unchanged { validators: fetch::Validators::default() };
+    let reading = JudgedReading::Unchanged { validators: fetch::Validators::default() };
     let done = run(&input(), reading, |_| ());
     assert_eq!(done.record.validators(), None);
     assert_eq!(done.record.outcome, Outcome::Unchanged);
@@ -124,16 +124,16 @@ fn validators_belong_to_the_url_that_gave_them() {
     let (mut input, other) = (input(), Url::parse("https://example.net/feed").expect("a URL"));
     let sent = |input: &PollInput, url: &Url| validators(input, url).etag.is_some();
     assert!(sent(&input, input.location.url.url()) && !sent(&input, &other));
-    // The same document from elsewhere: what it was known by before is known there to nobody.
+    // The same document from another address: the old validators mean nothing there.
     let last_modified = Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec());
     let fresh = fetch::Validators { etag: None, last_modified };
-    let reading = Reading::Unchanged { validators: fresh };
-    let done = run(&input, reading, |trip| trip.url = &other);
+    let reading = JudgedReading::Unchanged { validators: fresh };
+    let done = run(&input, reading, |poll| poll.url = &other);
     input.document.validators = done.record.validators().expect("those of the other URL").clone();
     assert_eq!(input.document.validators.etag, None);
     assert!(validators(&input, input.location.url.url()).is_empty());
     assert!(validators(&input, &other).last_modified.is_some());
-    // From before it was noted whose they are.
+    // Validators from before their URL was stored.
     input.document.validators.of = None;
     assert!(!validators(&input, input.location.url.url()).is_empty());
 }
@@ -177,10 +177,10 @@ fn a_promised_delay_binds_the_budget_and_no_server() {
     input.settings.own.max_delay = Some(Duration::from_secs(600));
     let facts = fetch::ExchangeFacts::default();
     let url = input.location.url.url().clone();
-    let trip = trip(&url, &facts);
+    let poll = poll(&url, &facts);
     let mut latest = |failures, reading| {
         input.history.failures = failures;
-        let done = conclude(&input, reading, &trip, &Settings::new(), Some(&rule));
+        let done = conclude(&input, reading, &poll, &Settings::new(), Some(&rule));
         let budgeted = done.finished.budgeted.expect("under the budget");
         (
             budgeted.latest.expect("promised").since(NOW).as_secs(),
@@ -235,8 +235,8 @@ fn nobody_is_blamed_for_our_network() {
 fn retry_after_moves_the_next_poll() {
     let until = NOW + Duration::from_secs(30 * 3600);
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
-    let reading = Reading::Refused { kind: Trouble::Status, detail: "429".to_owned() };
-    let done = run(&input(), reading, |trip| trip.pace = Some(pace));
+    let reading = JudgedReading::Refused { kind: Trouble::Status, detail: "429".to_owned() };
+    let done = run(&input(), reading, |poll| poll.pace = Some(pace));
     assert_eq!(done.record.decision.next.at, until);
     assert_eq!(done.record.exchange.paces[0].not_before, Some(until));
 }
@@ -250,7 +250,7 @@ fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
         let (date, expires) = (Some(date), Some(expires));
         let facts =
             fetch::ExchangeFacts { date, expires, max_age, ..fetch::ExchangeFacts::default() };
-        let done = run(&input, document(&["a"]), |trip| trip.facts = &facts);
+        let done = run(&input, document(&["a"]), |poll| poll.facts = &facts);
         done.record.decision.next.at.since(NOW)
     };
     assert_eq!(wait(NOW, NOW + hours(3), None), hours(3));
@@ -263,7 +263,7 @@ fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
 
 #[test]
 fn gone_ends_polling_with_a_reason() {
-    let done = run(&input(), Reading::Gone, |_| ());
+    let done = run(&input(), JudgedReading::Gone, |_| ());
     assert_eq!(done.finished.next_at, None);
     assert!(done.record.location.gone.is_some_and(|g| g.reason.contains("410")));
 }
@@ -273,17 +273,17 @@ fn a_permanent_redirect_is_remembered_only_when_it_repeats() {
     let to = Url::parse("https://other.example/feed").expect("a URL");
     let mut input = input();
     let before = input.clone();
-    let first = run(&before, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
+    let first = run(&before, document(&["a"]), |poll| (poll.url, poll.permanent) = (&to, true));
     assert_eq!(first.record.location.effective_url, None);
     input.location.pending = first.record.location.pending;
     assert_eq!(input.location.pending.as_ref().map(|m: &PendingRedirect| m.count), Some(1));
-    let second = run(&input, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
+    let second = run(&input, document(&["a"]), |poll| (poll.url, poll.permanent) = (&to, true));
     assert_eq!(
         second.record.location.effective_url.map(|u| u.as_str().to_owned()),
         Some(to.to_string())
     );
     assert_eq!(second.finished.domain.as_str(), "other.example");
-    let temporary = run(&input, document(&["a"]), |trip| trip.url = &to);
+    let temporary = run(&input, document(&["a"]), |poll| poll.url = &to);
     assert_eq!(
         (temporary.record.location.effective_url, temporary.record.location.pending),
         (None, None)
@@ -301,12 +301,12 @@ fn a_remembered_redirect_that_leads_nowhere_is_forgotten() {
 
 #[test]
 fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
-    let Reading::Document { mut document, observed, dates } = document(&["a", "b"]) else {
+    let JudgedReading::Document { mut document, observed, dates } = document(&["a", "b"]) else {
         panic!("it is one");
     };
     document.is_cut_off = true;
     let body_hash = document.body_hash;
-    let reading = Reading::Document { document, observed, dates };
+    let reading = JudgedReading::Document { document, observed, dates };
     let done = run(&input(), reading, |_| ());
     let kept = done.record.document().expect("a document");
     assert_eq!(kept.entries.new.len(), 2, "the entries that came are kept");
@@ -319,27 +319,27 @@ fn gone_from_where_it_moved_to_is_not_yet_gone() {
     let mut input = input();
     input.location.effective_url = FeedUrl::parse("https://other.example/feed").ok();
     let facts = fetch::ExchangeFacts { status: Some(410), ..fetch::ExchangeFacts::default() };
-    let done = run(&input, Reading::Gone, |trip| trip.facts = &facts);
+    let done = run(&input, JudgedReading::Gone, |poll| poll.facts = &facts);
     assert_eq!(done.record.location.gone, None, "the publisher may have moved again");
     assert_eq!(done.record.outcome, Outcome::Failed);
     assert_eq!(done.record.location.effective_url.as_ref(), Some(&input.location.url));
     assert_eq!(done.finished.domain.as_str(), "example.org");
     assert!(done.finished.next_at.is_some());
     input.location.effective_url = done.record.location.effective_url;
-    assert!(run(&input, Reading::Gone, |_| ()).record.location.gone.is_some(), "now it is");
+    assert!(run(&input, JudgedReading::Gone, |_| ()).record.location.gone.is_some(), "now it is");
 }
 
 #[test]
 fn no_hub_is_told_the_secret_of_a_feed() {
     let hub = |url: &str| {
-        let Reading::Document { mut document, observed, dates } = document(&["a"]) else {
+        let JudgedReading::Document { mut document, observed, dates } = document(&["a"]) else {
             panic!("it is one");
         };
         document.description.hub = Some("https://hub.example/".to_owned());
         document.description.self_link = Some(url.to_owned());
-        let reading = Reading::Document { document, observed, dates };
+        let reading = JudgedReading::Document { document, observed, dates };
         let url = Url::parse(url).expect("a URL");
-        let done = run(&input(), reading, |trip| trip.url = &url);
+        let done = run(&input(), reading, |poll| poll.url = &url);
         done.record.document().expect("a document").facts.topic.clone()
     };
     assert!(hub("https://example.org/feed?page=1").is_some());

@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, watch};
 use crate::Watch;
 use crate::context::{Context, SET_BACK_MIN};
 use crate::event::{Event, Finished, PollAnswer, ScheduledFeed};
-use crate::figures::{Counters, Ended};
+use crate::figures::{Counters, LoopEndGuard};
 use crate::network::Network;
 use crate::plan::{Grant, Plan, Work};
 use crate::spending::Spending;
@@ -100,15 +100,17 @@ impl Controller {
 
     /// Runs until `stop` turns true, then lets the polls under way end.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        let _ended = Ended(Arc::clone(&self.counters));
+        let _ended = LoopEndGuard(Arc::clone(&self.counters));
         while !*stop.borrow() {
             let wake = self.turn();
+            let deadline = self.until_deadline();
             tokio::select! {
                 message = self.channels.next() => match message {
                     Some(message) => self.handle_all(message),
                     None => break,
                 },
                 () = self.context.clock.sleep_until(wake) => {}
+                () = tokio::time::sleep(deadline.unwrap_or_default()), if deadline.is_some() => {}
                 _ = stop.changed() => {}
             }
         }
@@ -125,6 +127,12 @@ impl Controller {
                 "polls that did not end in time are repeated at the next start"
             );
         }
+    }
+
+    /// The real time until a grant may expire.
+    fn until_deadline(&self) -> Option<Duration> {
+        let deadline = self.plan.next_deadline()?;
+        Some(deadline.saturating_sub(self.stopwatch.elapsed()))
     }
 
     /// Grants what may be sent now. Returns when to turn again if nothing happens before.
@@ -181,7 +189,10 @@ impl Controller {
     /// Follows a clock that was set back. Without this, polls that were planned by the wrong time
     /// would wait until the right time has come as far.
     fn set_back(&mut self, by: Duration, now: Time) {
-        tracing::warn!(seconds = by.as_secs(), "the clock was set back; what is planned follows");
+        tracing::warn!(
+            seconds = by.as_secs(),
+            "the clock was set back; planned polls move with it"
+        );
         self.plan.set_back(by);
         let (context, spends) = (Arc::clone(&self.context), self.spending.is_some());
         tokio::task::spawn_blocking(move || {
@@ -220,7 +231,7 @@ impl Controller {
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),
             Event::Schedule(feed) => self.schedule(feed),
             // Without a daemon no feed is polled by itself.
-            Event::Spend(..) if self.watch == Watch::Asked => {}
+            Event::Spend(..) if self.watch == Watch::OnRequest => {}
             Event::Spend(spending, feeds) => {
                 self.spending = spending;
                 self.causes.clear();
@@ -269,7 +280,7 @@ impl Controller {
         let now = self.context.clock.now();
         self.counters.poll_ended(answer, now);
         self.network.recorded(answer.not_recorded.is_none());
-        if let Some(why) = answer.not_recorded.as_ref().filter(|_| self.watch == Watch::Asked) {
+        if let Some(why) = answer.not_recorded.as_ref().filter(|_| self.watch == Watch::OnRequest) {
             self.call_off(why);
         }
         self.callers.answer(finished.feed, answer);
@@ -285,7 +296,7 @@ impl Controller {
         for work in self.plan.drain() {
             match work {
                 Work::Start(feed) => {
-                    let detail = format!("not polled, since it could not be kept: {why}");
+                    let detail = format!("not polled, because polls cannot be recorded: {why}");
                     let mut answer = refused(feed, detail, None);
                     answer.outcome = Outcome::Failed;
                     answer.not_recorded = Some(why.to_owned());

@@ -10,7 +10,7 @@ use polling::pace::DomainPace;
 use store::{PollInput, StoreError};
 
 use super::under_way::{PollCourse, PollUnderWay};
-use crate::conclude::{self, Concluded, Reading};
+use crate::conclude::{self, Concluded, JudgedReading};
 use crate::context::Context;
 use crate::event::{Event, Finished, PollAnswer};
 use crate::observe::observe;
@@ -60,7 +60,7 @@ pub async fn give_up(context: &Context, poll: PollUnderWay, until: Time) {
     let ending = async {
         let (input, course) = poll.split();
         let detail = format!("it redirects to {domain}, which asked us to wait until {until}");
-        let reading = Reading::Refused { kind: Trouble::Waiting, detail };
+        let reading = JudgedReading::Refused { kind: Trouble::Waiting, detail };
         let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
         let verdict = ExchangeVerdict { pace: Some(pace), our_network: false };
         let end = ExchangeEnd { at: context.clock.now(), facts: ExchangeFacts::default(), verdict };
@@ -110,21 +110,21 @@ fn judge(
     reading: PollReading,
     end: &ExchangeEnd,
     at: Time,
-) -> Reading {
+) -> JudgedReading {
     let ExchangeVerdict { pace, our_network } = end.verdict;
     let failed =
-        |kind, detail, candidates| Reading::Failed { kind, detail, our_network, candidates };
+        |kind, detail, candidates| JudgedReading::Failed { kind, detail, our_network, candidates };
     match reading {
         PollReading::NotModified { validators } | PollReading::Same { validators } => {
-            Reading::Unchanged { validators }
+            JudgedReading::Unchanged { validators }
         }
-        PollReading::Gone => Reading::Gone,
-        PollReading::Refused { status } => Reading::Refused {
+        PollReading::Gone => JudgedReading::Gone,
+        PollReading::Refused { status } => JudgedReading::Refused {
             kind: Trouble::Status,
             detail: conclude::refusal(status, pace.as_ref()),
         },
         PollReading::Blocked { reason } => {
-            Reading::Refused { kind: Trouble::NotPublic, detail: reason }
+            JudgedReading::Refused { kind: Trouble::NotPublic, detail: reason }
         }
         PollReading::Failed { trouble, detail } => failed(trouble, detail, Vec::new()),
         PollReading::Moved { to, .. } => {
@@ -134,7 +134,7 @@ fn judge(
         PollReading::NotAFeed { detail, is_damaged: true, .. }
             if !input.document.window.entries().is_empty() =>
         {
-            Reading::Damaged { warnings: vec![detail] }
+            JudgedReading::Damaged { warnings: vec![detail] }
         }
         PollReading::NotAFeed { detail, candidates, .. } => {
             failed(Trouble::NotAFeed, detail, candidates)
@@ -146,8 +146,8 @@ fn judge(
             let dates = DocumentDates::new(document.on_the_fly, end.facts.date, at);
             let (items, partial) = (&document.items, document.partial);
             match observe(&context.store, input, items, dates, at, partial) {
-                Ok(observed) => Reading::Document { document, observed, dates },
-                Err(error) => Reading::Failed {
+                Ok(observed) => JudgedReading::Document { document, observed, dates },
+                Err(error) => JudgedReading::Failed {
                     kind: Trouble::Internal,
                     detail: format!("the store could not be read: {error}"),
                     our_network: true,
@@ -163,11 +163,11 @@ async fn record(
     context: &Context,
     input: &PollInput,
     course: &PollCourse,
-    reading: Reading,
+    reading: JudgedReading,
     end: &ExchangeEnd,
 ) {
     let PollCourse { cause, url, so_far } = course;
-    let trip = conclude::Trip {
+    let facts = conclude::PollFacts {
         at: sent_at(course, end.at),
         ended: end.at,
         cause: cause.as_deref(),
@@ -180,7 +180,7 @@ async fn record(
         pace: end.verdict.pace,
     };
     let budget = context.budget();
-    let concluded = conclude::conclude(input, reading, &trip, &context.settings, budget.as_ref());
+    let concluded = conclude::conclude(input, reading, &facts, &context.settings, budget.as_ref());
     let Concluded { record, mut finished, mut answer, later } = concluded;
     answer.cost =
         PollCost { requests: so_far.n_hops + 1, bytes: so_far.bytes, parse: so_far.parse };

@@ -39,7 +39,7 @@ pub enum Attempt {
 
 /// The step after an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CursorStep {
     /// The cursor moves to this position.
     Advance { to: i64 },
     /// The same match is retried, not before this time.
@@ -50,16 +50,22 @@ pub enum Step {
 
 /// Decides the step after an attempt to deliver the match at `position`, the next after the cursor.
 /// `jitter` is chance in [0, 1).
-pub fn after(cursor: Cursor, position: i64, attempt: Attempt, now: Time, jitter: f64) -> Step {
+pub fn after(
+    cursor: Cursor,
+    position: i64,
+    attempt: Attempt,
+    now: Time,
+    jitter: f64,
+) -> CursorStep {
     match attempt {
-        Attempt::Taken => Step::Advance { to: position },
+        Attempt::Taken => CursorStep::Advance { to: position },
         Attempt::Failed { why, retry_after } => {
             let attempts = cursor.attempts.saturating_add(1);
             if attempts >= ATTEMPTS_MAX {
-                return Step::Bury { position, attempts, why };
+                return CursorStep::Bury { position, attempts, why };
             }
             let until = now + wait(attempts, retry_after, jitter);
-            Step::Wait { attempts, until, why }
+            CursorStep::Wait { attempts, until, why }
         }
     }
 }
@@ -93,12 +99,15 @@ mod tests {
         let mut waits = Vec::new();
         loop {
             match after(cursor, 8, failed(None), NOW, 0.0) {
-                Step::Wait { attempts, until, .. } => {
+                CursorStep::Wait { attempts, until, .. } => {
                     waits.push(until.since(NOW).as_secs());
                     cursor.attempts = attempts;
                 }
                 step => {
-                    assert_eq!(step, Step::Bury { position: 8, attempts: 12, why: "no".into() });
+                    assert_eq!(
+                        step,
+                        CursorStep::Bury { position: 8, attempts: 12, why: "no".into() }
+                    );
                     break;
                 }
             }
@@ -110,7 +119,7 @@ mod tests {
     fn a_receiver_may_ask_for_more_but_not_for_ever() {
         let cursor = Cursor { position: 0, attempts: 0 };
         let wait = |retry_after, jitter| match after(cursor, 1, failed(retry_after), NOW, jitter) {
-            Step::Wait { until, .. } => until.since(NOW).as_secs(),
+            CursorStep::Wait { until, .. } => until.since(NOW).as_secs(),
             step => panic!("{step:?}"),
         };
         assert_eq!(
@@ -123,6 +132,6 @@ mod tests {
     #[test]
     fn what_is_taken_moves_the_cursor_to_its_own_position() {
         let cursor = Cursor { position: 3, attempts: 11 };
-        assert_eq!(after(cursor, 9, Attempt::Taken, NOW, 0.5), Step::Advance { to: 9 });
+        assert_eq!(after(cursor, 9, Attempt::Taken, NOW, 0.5), CursorStep::Advance { to: 9 });
     }
 }

@@ -1,5 +1,6 @@
-//! Digests by e-mail: what came since the last one, at its hour, as plain text. Nothing new means
-//! no mail. The Message-ID names query and positions, so that a repeat is known as one.
+//! Digests by e-mail: the matches since the last digest, at its hour, as plain text. Without new
+//! matches no mail is sent. The Message-ID names query and positions, so that a repeat can be
+//! recognised.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use store::{QueryEntry, StoreError};
 
-use super::Job;
+use super::DeliveryTask;
 use crate::settings::{Mail, MailSecurity};
 
 /// Matches in one mail; the next mail brings the others.
@@ -22,7 +23,7 @@ const DAY: i64 = 86_400;
 /// From the first day of 1970, a Thursday, to the first Monday.
 const TO_MONDAY: i64 = 4 * DAY;
 
-impl Job<'_> {
+impl DeliveryTask<'_> {
     pub(super) async fn digest(
         &self,
         to: &str,
@@ -32,7 +33,7 @@ impl Job<'_> {
         let now = self.context.clock.now();
         let next = next_after(now, every, at_minute);
         if self.due.next_at.is_none() {
-            // Its first match: the digest comes at its hour.
+            // The first match: the digest is sent at its hour.
             return self.store().postpone_delivery(self.due.id, 0, next, None).await;
         }
         let Some(mail) = &self.context.settings.delivery.mail else {
@@ -52,7 +53,7 @@ impl Job<'_> {
     }
 }
 
-/// The next hour at which a digest is sent: aligned to midnight UTC, weeks to Monday.
+/// Returns the next hour at which a digest is sent: aligned to midnight UTC, weeks to Monday.
 fn next_after(now: Time, every: Duration, at_minute: Option<u16>) -> Time {
     let every = i64::try_from(every.as_secs()).unwrap_or(DAY).max(1);
     let weekly = if every % (7 * DAY) == 0 { TO_MONDAY } else { 0 };

@@ -1,5 +1,5 @@
-//! Files of JSON lines below the data folder. Lines are synced before the cursor moves; a line cut
-//! by a crash is taken back, since it comes again.
+//! Files of JSON lines below the data folder. Lines are synced before the cursor moves. A line that
+//! a crash cut off is removed, because it is written again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,14 +10,14 @@ use std::time::Duration;
 use feed::Time;
 use store::{QueryEntry, StoreError};
 
-use super::{Job, Letters};
+use super::{DeliveryTask, MatchMessages};
 
 /// Lines written before one sync.
 const BATCH: u32 = 500;
-/// A line is shorter than this; further back the end of the last one is not looked for.
+/// Longer than any line. The end of the last line is searched only this far back.
 const LINE_BYTES_MAX: u64 = 32 << 20;
 
-impl Job<'_> {
+impl DeliveryTask<'_> {
     pub(super) async fn file(
         &self,
         path: &str,
@@ -26,13 +26,13 @@ impl Job<'_> {
         let Some(folder) = &self.context.settings.delivery.folder else {
             return self.retry("no folder for files is configured".to_owned()).await;
         };
-        let (mut cursor, mut letters) = (self.cursor(), Letters::default());
+        let (mut cursor, mut messages) = (self.cursor(), MatchMessages::default());
         loop {
             let found = self.matches(cursor.position, BATCH).await?;
             let Some(last) = found.last().map(|found| found.position) else { return Ok(()) };
-            let line = |found: &QueryEntry, letters: &mut Letters| {
+            let line = |found: &QueryEntry, messages: &mut MatchMessages| {
                 let named = (self.query.id, self.query.name.as_str());
-                letters.letter(self.store(), named, found).map(|letter| letter.to_string())
+                messages.message(self.store(), named, found).map(|message| message.to_string())
             };
             let mut parts: Vec<(PathBuf, String)> = Vec::new();
             for one in &found {
@@ -41,7 +41,7 @@ impl Job<'_> {
                     parts.push((name, String::new()));
                 }
                 if let Some((_, text)) = parts.last_mut() {
-                    text.push_str(&line(one, &mut letters)?);
+                    text.push_str(&line(one, &mut messages)?);
                     text.push('\n');
                 }
             }
@@ -60,7 +60,7 @@ impl Job<'_> {
     }
 }
 
-/// The file of a match: the path itself, or one for each period, named by its beginning.
+/// Returns the file of a match: the path itself, or one for each period, named by its beginning.
 fn file_name(path: &str, rolling: Option<Duration>, seen_at: Time) -> String {
     let Some(period) = rolling.map(|period| period.as_secs().max(1).cast_signed()) else {
         return path.to_owned();
@@ -74,8 +74,8 @@ fn file_name(path: &str, rolling: Option<Duration>, seen_at: Time) -> String {
     format!("{stem}.{day}{}.jsonl", clock.replace(':', ""))
 }
 
-/// Several queries may write one file. Without this, two that look for its end at once write over
-/// each other.
+/// Several queries may write to one file. Without this lock, two that search for its end at once
+/// would overwrite each other.
 static WRITING: Mutex<()> = Mutex::new(());
 
 fn append(path: &Path, text: &[u8]) -> io::Result<()> {
@@ -105,7 +105,7 @@ fn end_of_last_line(file: &mut File) -> io::Result<u64> {
             return Ok(start + found as u64 + 1);
         }
         if length - start > LINE_BYTES_MAX {
-            return Err(io::Error::other("the file is not one of JSON lines"));
+            return Err(io::Error::other("the file does not consist of JSON lines"));
         }
         at = start;
     }

@@ -6,34 +6,34 @@ use std::collections::BTreeSet;
 
 use feed::Time;
 
-use super::{ATTEMPTS_MAX, Attempt, Cursor, Step, after};
+use super::{ATTEMPTS_MAX, Attempt, Cursor, CursorStep, after};
 
 /// The committed state, which survives a kill.
 #[derive(Clone)]
-struct Stored {
+struct CommittedState {
     positions: Vec<i64>,
     cursor: Cursor,
     not_before: Time,
     dead: BTreeSet<i64>,
 }
 
-/// One life. Every choice comes from the seed.
-struct Life {
+/// One simulated run. Every choice comes from the seed.
+struct SimulatedDelivery {
     state: u64,
     now: Time,
-    stored: Stored,
+    stored: CommittedState,
     /// Every position that arrived, in the order of arrival, repeats included.
     arrived: Vec<i64>,
     n_kills: u32,
 }
 
-impl Life {
-    fn new(seed: u64) -> Life {
+impl SimulatedDelivery {
+    fn new(seed: u64) -> SimulatedDelivery {
         let start = Time::from_secs(1_700_000_000);
         let cursor = Cursor { position: 0, attempts: 0 };
         let dead = BTreeSet::new();
-        let stored = Stored { positions: Vec::new(), cursor, not_before: start, dead };
-        Life { state: seed, now: start, stored, arrived: Vec::new(), n_kills: 0 }
+        let stored = CommittedState { positions: Vec::new(), cursor, not_before: start, dead };
+        SimulatedDelivery { state: seed, now: start, stored, arrived: Vec::new(), n_kills: 0 }
     }
 
     /// splitmix64.
@@ -45,7 +45,7 @@ impl Life {
         (x ^ (x >> 31)) % below
     }
 
-    /// Some matches are recorded; now and then a feed goes and leaves a hole.
+    /// Some matches are recorded. Now and then a feed is removed and leaves a hole.
     fn publish(&mut self) {
         let mut last = self.stored.positions.last().copied().unwrap_or(0);
         for _ in 0..self.chance(4) {
@@ -59,7 +59,7 @@ impl Life {
         self.stored.positions.iter().copied().find(|position| *position > cursor)
     }
 
-    /// One turn of the deliverer: attempt, decide, store; each may be cut by a kill.
+    /// One turn of the deliverer: attempt, decide, store. A kill may interrupt each step.
     fn turn(&mut self, trouble: u64) {
         self.now = self.now + std::time::Duration::from_secs(self.chance(2000));
         let Some(position) = self.next().filter(|_| self.stored.not_before <= self.now) else {
@@ -70,12 +70,12 @@ impl Life {
             return self.kill();
         }
         let attempt = match self.chance(100) {
-            // It arrives, and we hear of it.
+            // The match arrives, and we get the answer.
             n if n >= trouble => {
                 self.arrived.push(position);
                 Attempt::Taken
             }
-            // It arrives, but the answer is lost: the receiver will see it twice.
+            // The match arrives, but the answer is lost: the receiver will see it twice.
             n if n % 3 == 0 => {
                 self.arrived.push(position);
                 Attempt::Failed { why: "no answer".to_owned(), retry_after: None }
@@ -83,7 +83,7 @@ impl Life {
             _ => Attempt::Failed { why: "503".to_owned(), retry_after: None },
         };
         if killed_at == 1 {
-            // It was sent, and nothing of it stored.
+            // The match was sent, and nothing was stored.
             return self.kill();
         }
         let jitter = self.chance(1000) as f64 / 1000.0;
@@ -95,16 +95,16 @@ impl Life {
     }
 
     /// One transaction: all of it or nothing.
-    fn store(&mut self, step: &Step) {
+    fn store(&mut self, step: &CursorStep) {
         let before = self.stored.cursor.position;
         match *step {
-            Step::Advance { to } => self.stored.cursor = Cursor { position: to, attempts: 0 },
-            Step::Wait { attempts, until, .. } => {
+            CursorStep::Advance { to } => self.stored.cursor = Cursor { position: to, attempts: 0 },
+            CursorStep::Wait { attempts, until, .. } => {
                 assert!(until > self.now && attempts < ATTEMPTS_MAX);
                 self.stored.cursor.attempts = attempts;
                 self.stored.not_before = until;
             }
-            Step::Bury { position, .. } => {
+            CursorStep::Bury { position, .. } => {
                 self.stored.dead.insert(position);
                 self.stored.cursor = Cursor { position, attempts: 0 };
             }
@@ -138,15 +138,16 @@ impl Life {
 fn nothing_is_forgotten_and_the_order_holds_over_five_thousand_lives() {
     let (mut n_arrived, mut n_kills, mut n_dead) = (0, 0, 0);
     for seed in 0..5000 {
-        let mut life = Life::new(seed);
+        let mut life = SimulatedDelivery::new(seed);
         for _ in 0..60 {
             life.publish();
-            // Spells in which nearly nothing works are what makes dead letters.
+            // Phases in which nearly everything fails produce dead letters.
             let trouble = if life.chance(10) < 3 { 97 } else { 40 };
             life.turn(trouble);
             life.check(seed);
         }
-        // In the end the receiver is well, and all that was ever kept has arrived or is laid aside.
+        // At the end the receiver works, and every match that was not dropped has arrived or is a
+        // dead letter.
         let mut turns = 0;
         while life.next().is_some() {
             life.turn(0);

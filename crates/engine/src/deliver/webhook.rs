@@ -12,24 +12,24 @@ use fetch::{Parcel, Posted, RetryAfter};
 use store::{QueryEntry, StoreError};
 
 use super::cursor::Attempt;
-use super::{Job, Letters, TURN_MAX};
+use super::{DeliveryTask, MatchMessages, TURN_MAX};
 use crate::errand::{self, PlanHandle};
 use crate::keys;
 use crate::plan::ErrandClass;
 
-impl Job<'_> {
+impl DeliveryTask<'_> {
     pub(super) async fn webhook(
         &self,
         url: &FeedUrl,
         signed_by: Option<&str>,
     ) -> Result<(), StoreError> {
-        let mut letters = Letters::default();
-        self.replay(url, signed_by, &mut letters).await?;
+        let mut messages = MatchMessages::default();
+        self.replay(url, signed_by, &mut messages).await?;
         let mut cursor = self.cursor();
         for _ in 0..TURN_MAX {
             let mut found = self.matches(cursor.position, 1).await?;
             let Some(found) = found.pop() else { break };
-            let attempt = self.post(url, signed_by, &found, &mut letters).await?;
+            let attempt = self.post(url, signed_by, &found, &mut messages).await?;
             match self.follow(cursor, &found, attempt).await? {
                 Some(next) => cursor = next,
                 None => break,
@@ -43,16 +43,16 @@ impl Job<'_> {
         &self,
         url: &FeedUrl,
         signed_by: Option<&str>,
-        letters: &mut Letters,
+        messages: &mut MatchMessages,
     ) -> Result<(), StoreError> {
         let dead = self.store().dead_letters(self.due.id)?;
         for letter in dead.into_iter().filter(|letter| letter.to_replay) {
             let now = self.context.clock.now();
             let found = self.store().query_entry_at(self.query.id, letter.position)?;
             let attempt = match found {
-                Some(found) => self.post(url, signed_by, &found, letters).await?,
+                Some(found) => self.post(url, signed_by, &found, messages).await?,
                 None => Attempt::Failed {
-                    why: "the entry is no longer kept".to_owned(),
+                    why: "the entry is no longer stored".to_owned(),
                     retry_after: None,
                 },
             };
@@ -72,7 +72,7 @@ impl Job<'_> {
         url: &FeedUrl,
         signed_by: Option<&str>,
         found: &QueryEntry,
-        letters: &mut Letters,
+        messages: &mut MatchMessages,
     ) -> Result<Attempt, StoreError> {
         let configured = &self.context.settings.delivery.keys;
         let key = match signed_by {
@@ -86,9 +86,9 @@ impl Job<'_> {
             },
         };
         let (name, query) = (&self.query.name, self.query.id);
-        let body = letters.letter(self.store(), (query, name), found)?.to_string().into_bytes();
+        let body = messages.message(self.store(), (query, name), found)?.to_string().into_bytes();
         let now = self.context.clock.now();
-        let id = Letters::key(name, found);
+        let id = MatchMessages::key(name, found);
         let at = now.secs().to_string();
         let signature = keys::sign(key, &[id.as_bytes(), b".", at.as_bytes(), b".", &body]);
         let headers = vec![
@@ -99,7 +99,7 @@ impl Job<'_> {
         let parcel = Parcel { content_type: "application/json", headers, body };
         let plan = PlanHandle::of(self.context);
         let turn = errand::turn(&plan, url.url(), ErrandClass::WithoutGap).await;
-        // There is no turn only where the engine ends.
+        // There is no turn only if the engine ends.
         let turn = turn.ok_or(StoreError::Closed)?;
         Ok(attempt(turn.post_without_gap(self.context, url.url(), parcel).await, now))
     }

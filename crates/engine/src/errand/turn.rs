@@ -61,8 +61,8 @@ impl Drop for WaitingTurn<'_> {
     }
 }
 
-/// Waits for a turn at the domain of a URL. Returns `None` where the domain asked us to wait, or
-/// where the engine ends.
+/// Waits for a turn at the domain of a URL. Returns `None` if the domain asked us to wait, or if
+/// the engine ends.
 pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Option<Turn> {
     let (turn, granted) = oneshot::channel();
     let name = Domain::of(url);
@@ -113,9 +113,9 @@ impl Turn {
         context.fetcher.post(url, parcel).await
     }
 
-    /// Requests a short answer at an address that a stranger chose; `None` where it does not come
-    /// in time. A 429 or 503 does not bind the domain: otherwise a stranger who finds a page that
-    /// always answers so could stop our polls of its site.
+    /// Requests a short answer at an address that a stranger chose; `None` if it does not arrive in
+    /// time. A 429 or 503 does not bind the domain. Otherwise a stranger could stop our polls of a
+    /// site by a page that always answers so.
     pub async fn ask(
         mut self,
         context: &Context,
@@ -144,7 +144,7 @@ impl Turn {
         fetched
     }
 
-    /// Frees the domain. Returns its name where a request was sent.
+    /// Frees the domain. Returns its name if a request was sent.
     fn end(self) -> Option<Domain> {
         let sent = !matches!(self.answer, ErrandEnd::NotSent);
         sent.then(|| self.name.clone())
@@ -158,7 +158,7 @@ impl Drop for Turn {
     }
 }
 
-/// Returns what an answer means for its domain, where it cannot ask us to wait.
+/// Returns the effect of an answer on its domain, if the answer cannot ask us to wait.
 fn answered(fetched: &Fetched) -> ErrandEnd {
     match fetched {
         Fetched::Blocked { .. } => ErrandEnd::NotSent,

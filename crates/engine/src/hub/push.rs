@@ -1,5 +1,5 @@
-//! One push: a published feed, sent to one subscriber. It carries the whole feed as it is, so the
-//! next push makes up for one that failed. Subscribers by rssCloud get only its address.
+//! One push: sends a published feed to one subscriber. It contains the whole feed, so the next push
+//! makes up for one that failed. Subscribers by rssCloud get only its address.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::errand::{self, PlanHandle};
 use crate::keys;
 use crate::plan::ErrandClass;
 
-/// Until a domain that asked us to wait is looked at again.
+/// The wait until a domain that asked us to wait is tried again.
 const BOUND_WAIT: Duration = Duration::from_secs(60);
 
-/// Pushes the feed of a subscription. The feed is rendered only when the domain's turn has come:
-/// what waits in line holds no copy of it, and is checked again then.
+/// Pushes the feed of a subscription. The feed is rendered only when the domain's turn has come. So
+/// waiting pushes hold no copy of it, and access is checked again then.
 pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), StoreError> {
     let store = &context.store;
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
@@ -32,12 +32,12 @@ pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), Sto
     let due = store.hub_subscription(id)?.filter(|row| row.is_due(context.clock.now()));
     let Some(row) = due else { return Ok(()) };
     let Some(parcel) = content(topics, &row).await? else {
-        // The query is gone, or is not published any more.
+        // The query was dropped, or is no longer published.
         return store.remove_hub_subscriber(id).await;
     };
     match turn.post(context, &url, parcel).await {
         Posted::Taken { .. } => store.note_hub_push(id, Some(row.last_position), 0, None).await,
-        // The subscriber says that it is no longer there.
+        // The subscriber says that it no longer exists.
         Posted::Refused { status: 410, .. } => store.remove_hub_subscriber(id).await,
         _ => {
             let attempts = row.attempts.saturating_add(1);

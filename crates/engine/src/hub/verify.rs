@@ -1,6 +1,6 @@
-//! One verification: a callback must echo what only it can know before a wish holds. The address
-//! comes from a stranger, so the question waits behind polls, has little time, and is asked twice
-//! at most.
+//! One verification: a callback must echo a secret before its subscription request counts. A
+//! stranger chose the address. So the verification waits behind polls, has little time, and is sent
+//! at most twice.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -11,31 +11,31 @@ use store::{HubSubscription, StoreError, SubscriberProtocol, SubscriberRequestKi
 use url::Url;
 
 use super::push::notice;
-use super::{Resting, Topics, blocking};
+use super::{RestingDomains, Topics, blocking};
 use crate::context::Context;
 use crate::errand::{self, PlanHandle};
 use crate::keys;
 use crate::plan::ErrandClass;
 
-/// Time for an answer of a few bytes. A callback that never answers keeps its domain, and one of
-/// the places, for so long.
+/// The time for an answer of a few bytes. A callback that never answers occupies its domain and one
+/// of the places for this long.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// A challenge is 43 letters; a longer answer is wrong.
+/// A challenge has 43 letters. A longer answer is wrong.
 const ANSWER_BYTES_MAX: usize = 1000;
-/// A callback that cannot be reached is asked this often before its wish is refused.
+/// Attempts to reach a callback before its request is refused.
 const ASKED_MAX: u32 = 2;
-/// Until a callback that could not be reached is asked again.
+/// The wait before a callback that could not be reached is tried again.
 const RETRY_WAIT: Duration = Duration::from_secs(30);
-/// A domain that answers 429 or 503 is not asked by strangers' wishes for so long.
+/// A domain that answers 429 or 503 gets no verifications for this long.
 const REST: Duration = Duration::from_secs(3600);
-/// Domains that are remembered as resting: more than can answer so within an hour.
+/// Domains that are remembered as waiting: more than can answer so within an hour.
 const RESTING_MAX: usize = 10_000;
 
-/// Asks the callback of a wish to confirm it.
+/// Asks the callback of a subscription request to confirm it.
 pub async fn verify(
     context: &Context,
     topics: &Topics,
-    resting: &Resting,
+    resting: &RestingDomains,
     id: i64,
 ) -> Result<(), StoreError> {
     let store = &context.store;
@@ -49,7 +49,7 @@ pub async fn verify(
         let again = context.clock.now() + RETRY_WAIT;
         return store.retry_hub_request(id, row.request_attempts, again).await;
     };
-    // While it waited, the wish may have ended, or the query may have been made private.
+    // During the wait, the request may have ended, or the query may have become private.
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
     let Some(wish) = row.request.clone() else { return Ok(()) };
     if !is_still_open(topics, &row, &wish).await? {
@@ -86,7 +86,7 @@ pub async fn verify(
         }
         None => again(context, &row).await,
         Some(Fetched::Blocked { reason }) => {
-            tracing::warn!(reason, "a subscriber's callback is not asked");
+            tracing::warn!(reason, "a subscriber's callback is refused");
             store.refuse_hub_request(id).await
         }
         Some(_) => store.refuse_hub_request(id).await,
@@ -102,7 +102,7 @@ async fn again(context: &Context, row: &HubSubscription) -> Result<(), StoreErro
     context.store.retry_hub_request(row.id, attempts, next_at).await
 }
 
-/// Returns whether the topic is still published. A subscriber may always leave.
+/// Returns whether the topic is still published. A subscriber may always unsubscribe.
 async fn is_still_open(
     topics: &Topics,
     row: &HubSubscription,
@@ -135,15 +135,15 @@ fn cloud_question(mut url: Url, topic: &str, challenge: &str) -> Url {
     url
 }
 
-fn is_resting(context: &Context, resting: &Resting, url: &Url) -> bool {
+fn is_resting(context: &Context, resting: &RestingDomains, url: &Url) -> bool {
     let now = context.clock.now();
     let mut resting = resting.lock().unwrap_or_else(PoisonError::into_inner);
-    // A clock that was set back ends no rest later than it would have ended.
+    // If the clock is set back, a wait still ends no later than it would have.
     resting.retain(|_, until| *until > now && *until <= now + REST);
     resting.contains_key(&Domain::of(url))
 }
 
-fn rest(context: &Context, resting: &Resting, url: &Url) {
+fn rest(context: &Context, resting: &RestingDomains, url: &Url) {
     let mut resting = resting.lock().unwrap_or_else(PoisonError::into_inner);
     if resting.len() < RESTING_MAX {
         resting.insert(Domain::of(url), context.clock.now() + REST);

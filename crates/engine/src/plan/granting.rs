@@ -49,6 +49,11 @@ impl OpenGrants {
         id
     }
 
+    /// The deadline of the oldest grant that may be open.
+    fn next_deadline(&self) -> Option<Duration> {
+        self.deadlines.front().filter(|_| !self.open.is_empty()).map(|(deadline, _)| *deadline)
+    }
+
     /// Takes the grants whose deadline is over at `now`.
     fn expire(&mut self, now: Duration) -> Vec<(GrantId, OpenGrant)> {
         self.now = now;
@@ -119,6 +124,11 @@ impl<H> Plan<H> {
         let generation = self.slot_mut(feed).generation;
         let id = self.grants.add(OpenGrant { domain, feed, generation });
         Grant { id, work, generation, send_by: self.grants.now + SEND_WITHIN }
+    }
+
+    /// The moment by the stopwatch at which [`expire`](Plan::expire) may have something to close.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.grants.next_deadline()
     }
 
     /// Closes a grant whose result arrived. `None` for a grant that expired: its result is stale.

@@ -35,7 +35,7 @@ pub enum Watch {
     /// All that are neither paused nor gone.
     All,
     /// None: only those that a caller asks for.
-    Asked,
+    OnRequest,
 }
 
 /// Settings of a running engine.

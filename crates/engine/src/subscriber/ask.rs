@@ -6,13 +6,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feed::Domain;
+use feed::{Domain, mask_address};
 use fetch::{Parcel, Posted, RetryAfter};
 use store::{PushDue, StoreError};
 use tokio::task::JoinSet;
 use url::{Url, form_urlencoded};
 
-use super::masked;
 use crate::context::Context;
 use crate::errand::{self, PlanHandle};
 use crate::plan::ErrandClass;
@@ -22,11 +21,11 @@ const VERIFY_WAIT: Duration = Duration::from_secs(600);
 /// The wait after the first refusal; each further one quadruples it.
 const WAIT_MIN: Duration = Duration::from_secs(300);
 pub(super) const WAIT_MAX: Duration = Duration::from_secs(86_400);
-/// A hub that cannot be told that we leave notices it by our 404.
+/// A hub that we cannot reach to unsubscribe notices it by our 404.
 const LEAVE_MAX: u32 = 3;
 /// More redirects than this lead nowhere.
 const HOPS_MAX: usize = 3;
-/// Hubs that are asked at once.
+/// Hubs that get a request at once.
 const AT_ONCE_MAX: u32 = 16;
 
 /// Sends all due requests to hubs, one to each domain.
@@ -35,7 +34,7 @@ pub async fn round(context: &Arc<Context>) {
     let now = context.clock.now();
     let due = match context.store.pushes_due(now, AT_ONCE_MAX * 64) {
         Ok(due) => due,
-        Err(error) => return tracing::error!(%error, "cannot look for hubs to be asked"),
+        Err(error) => return tracing::error!(%error, "cannot read which requests to hubs are due"),
     };
     let mut under_way = JoinSet::new();
     let mut taken = HashSet::new();
@@ -66,9 +65,9 @@ async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<(), StoreE
         return store.end_push(due.id).await;
     }
     let attempts = due.attempts.saturating_add(1);
-    let silent = due.asked_at.map(|at| format!("asked at {at}, the hub verified nothing"));
+    let silent = due.asked_at.map(|at| format!("the hub did not verify the request of {at}"));
     let next_at = now + wait(attempts, None).max(VERIFY_WAIT);
-    // Noted before it is sent: some hubs verify before they answer.
+    // Stored before the request is sent, because some hubs verify before they answer.
     store.note_hub_asked(due.id, now, attempts, next_at, silent).await?;
     let posted = send(context, public, &due).await;
     let (why, retry_after) = match posted {
@@ -83,12 +82,17 @@ async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<(), StoreE
         Posted::Blocked { reason } => (reason, None),
         Posted::Failed(failure) => (failure.to_string(), None),
     };
-    tracing::info!(hub = masked(&due.hub), topic = masked(&due.topic), why, "a hub refused");
+    tracing::info!(
+        hub = mask_address(&due.hub),
+        topic = mask_address(&due.topic),
+        why,
+        "a hub refused"
+    );
     let next_at = now + wait(attempts, retry_after);
     store.note_hub_refused(due.id, next_at, why).await
 }
 
-/// Sends the request, and again where a redirect leads to, as the specification asks for.
+/// Sends the request, and again to each redirect, as the specification requires.
 async fn send(context: &Context, public: &Url, due: &PushDue) -> Posted {
     let body = form(context, public, due);
     let Ok(url) = Url::parse(&due.hub) else {
@@ -142,7 +146,7 @@ fn callback(public: &Url, token: &str) -> Url {
     url
 }
 
-/// How long to wait after so many refusals in a row.
+/// Returns the wait after this many refusals in a row.
 pub(super) fn wait(attempts: u32, retry_after: Option<Duration>) -> Duration {
     let own = WAIT_MIN.saturating_mul(4_u32.saturating_pow(attempts.saturating_sub(1)));
     own.max(retry_after.unwrap_or_default()).min(WAIT_MAX)

@@ -9,7 +9,6 @@ use store::{CloudDue, StoreError};
 use url::{Url, form_urlencoded};
 
 use super::ask::{WAIT_MAX, wait};
-use super::masked;
 use super::take::look_soon;
 use crate::context::Context;
 use crate::errand::{self, PlanHandle};
@@ -83,7 +82,7 @@ async fn ask(context: &Context, public: &Url, due: CloudDue) -> Result<(), Store
         Posted::Blocked { reason } => reason,
         Posted::Failed(failure) => failure.to_string(),
     };
-    tracing::info!(cloud = masked(url.as_str()), why, "a cloud refused");
+    tracing::info!(cloud = feed::mask_address(url.as_str()), why, "a cloud refused");
     store.note_cloud_asked(due.feed, None, attempts, next_at, Some(why)).await
 }
 

@@ -9,7 +9,7 @@ use parse::Document;
 use store::{ErrorKind, InboxPush, PollInput, PushRow, StoreError};
 use url::Url;
 
-use super::{masked, rest};
+use super::rest;
 use crate::conclude::{self, PushedDocument};
 use crate::context::Context;
 use crate::event::Event;
@@ -58,7 +58,7 @@ fn is_of_all(error: &StoreError) -> bool {
 }
 
 async fn one(context: &Context, parcel: InboxPush) -> Result<(), StoreError> {
-    let (store, topic) = (&context.store, masked(&parcel.topic));
+    let (store, topic) = (&context.store, feed::mask_address(&parcel.topic));
     let Some(feed) = parcel.feed else { return store.drop_push(parcel.id).await };
     let signature = parcel.signature.as_deref();
     if !signature.is_some_and(|said| keys::is_signed(&parcel.secret, said, &parcel.body)) {

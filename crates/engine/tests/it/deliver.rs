@@ -75,7 +75,7 @@ fn start(store: Store, clock: &Clock, settings: Settings) -> Engine {
     let mut fetch = fetch::Settings::new("https://example.org/about");
     fetch.allow_private = true;
     let fetcher = Fetcher::new(fetch).unwrap();
-    Engine::start(store, fetcher, clock.clone(), settings, Watch::Asked).unwrap()
+    Engine::start(store, fetcher, clock.clone(), settings, Watch::OnRequest).unwrap()
 }
 
 /// A receiver that answers with a status that a test may change; what arrived with 200.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-use dispatch::command::{Change, Command, CommandResult, ImportedFeed, QueriesCommand, Target};
+use dispatch::command::{
+    Command, CommandResult, FeedSettingsChange, ImportedFeed, QueriesCommand, Target,
+};
 use engine::Settings;
 use engine::command::carry_out;
 
@@ -121,7 +123,7 @@ async fn a_longest_delay_of_zero_is_refused() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let url = house.url("a.test/feed");
     house.act(add(url.clone(), true)).await;
-    let change = Change { max_delay: Some(Some(0)), ..Change::default() };
+    let change = FeedSettingsChange { max_delay: Some(Some(0)), ..FeedSettingsChange::default() };
     let set = Command::Set { target: Target::Feed(url), change };
     let refused = carry_out(&house.engine, set, &|_, _| ()).await;
     assert!(refused.is_err_and(|error| error.to_string().contains("--max-delay")));
@@ -150,7 +152,7 @@ async fn a_feed_that_is_resumed_while_it_is_polled_is_polled_again_by_itself() {
     house.act(add(url.clone(), true)).await;
     let set = |paused| Command::Set {
         target: Target::Feed(url.clone()),
-        change: Change { paused: Some(paused), ..Change::default() },
+        change: FeedSettingsChange { paused: Some(paused), ..FeedSettingsChange::default() },
     };
     house.act(set(true)).await;
     let id = house.store.find_feed(&url).unwrap().unwrap();
@@ -174,7 +176,11 @@ async fn if_one_of_several_changes_is_refused_none_is_made() {
     let id = house.store.find_feed(&url).unwrap().unwrap();
     let set = |alpha, beta| Command::Set {
         target: Target::Feed(url.clone()),
-        change: Change { alpha: Some(Some(alpha)), beta: Some(Some(beta)), ..Change::default() },
+        change: FeedSettingsChange {
+            alpha: Some(Some(alpha)),
+            beta: Some(Some(beta)),
+            ..FeedSettingsChange::default()
+        },
     };
     let tag = |tag: &str| Command::Tag {
         feeds: vec![url.clone()],
@@ -262,7 +268,7 @@ async fn a_poll_under_way_when_its_feed_is_moved_is_refused_and_the_new_address_
 #[tokio::test(flavor = "multi_thread")]
 async fn every_feed_is_polled_once_and_only_counted() {
     let house = House::new(Settings::new(), Arc::new(|_: &str| Some(document(&["1"])))).await;
-    let pause = Change { paused: Some(true), ..Change::default() };
+    let pause = FeedSettingsChange { paused: Some(true), ..FeedSettingsChange::default() };
     for n in 0..700 {
         house.act(add(house.url(&format!("a.test/{n}")), false)).await;
         if n == 0 {

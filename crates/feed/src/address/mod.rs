@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use url::Url;
 
-pub use secrets::{mask_secrets, mask_text};
+pub use secrets::{mask_address, mask_secrets, mask_text};
 
 /// Longer than any URL that servers accept; the limit keeps a list of feeds from filling the
 /// memory.
@@ -70,6 +70,11 @@ impl FeedUrl {
     /// Returns the URL with user, password and secret query values masked, for display.
     pub fn masked(&self) -> String {
         mask_secrets(&self.0)
+    }
+
+    /// Returns a text that a person wrote as a feed's address, masked for display.
+    pub fn mask(text: &str) -> String {
+        FeedUrl::parse(text).map_or_else(|_| mask_text(text), |url| url.masked())
     }
 
     pub fn domain(&self) -> Domain {

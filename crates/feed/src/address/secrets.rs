@@ -76,6 +76,11 @@ pub fn mask_secrets(url: &Url) -> String {
     masked(url, 0)
 }
 
+/// Returns the same for an address that a publisher wrote. A text that is not a URL stays as it is.
+pub fn mask_address(address: &str) -> String {
+    Url::parse(address).map_or_else(|_| address.to_owned(), |url| mask_secrets(&url))
+}
+
 /// Returns the same for a text that may not be a URL, shortened for a quotation.
 pub fn mask_text(text: &str) -> String {
     let shown = match Url::parse(text) {

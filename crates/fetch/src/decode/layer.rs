@@ -1,4 +1,5 @@
-//! One encoding being undone: look at the first bytes, choose, then stream.
+//! One encoding that is being removed. It examines the first bytes, chooses a decoder, then
+//! streams.
 
 use std::io::{self, Write};
 
@@ -12,12 +13,12 @@ use super::{Coding, DecodeError};
 
 /// The bytes that are needed to recognise the encoding of a body.
 const SNIFFED_BYTES: usize = 4;
-/// How much is inflated between two looks at the limit.
+/// The bytes that are decompressed between two checks of the limit.
 const STEP_BYTES: usize = 16 * 1024;
-/// The window that RFC 9659 allows a server to demand: 8 MB.
+/// The window that RFC 9659 allows a server to require: 8 MB.
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
-/// Some servers flush a gzip stream as many small members. Each costs a fresh decoder of 40 KB, so
-/// a body of more members than this is refused.
+/// Some servers flush a gzip stream as many small members. Each needs a new decoder of 40 KB, so a
+/// body with more members is refused.
 const GZIP_MEMBERS_MAX: u32 = 10_000;
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -42,7 +43,7 @@ enum LayerState {
     },
     Brotli(Box<DecompressorWriter<BoundedBuffer>>),
     Zstd(Box<zio::Writer<BoundedBuffer, ZstdDecoder<'static>>>),
-    /// The stream said that it is complete. The rest is padding.
+    /// The stream is complete. The rest is padding.
     Ended,
 }
 
@@ -85,14 +86,14 @@ impl Layer {
         }
     }
 
-    /// Decides by what came first, with the label as a hint, and runs what came.
+    /// Chooses the decoder by the first bytes, with the label as a hint, and decodes these bytes.
     fn choose(&mut self) -> Result<Vec<u8>, DecodeError> {
         let LayerState::Sniffing(seen) = std::mem::replace(&mut self.state, LayerState::Plain)
         else {
             return Ok(Vec::new());
         };
         let coding = if seen.is_empty() {
-            // An empty body is empty, however it is labelled.
+            // An empty body is empty, whatever its label.
             None
         } else if seen.starts_with(&GZIP_MAGIC) && self.label != Some(Coding::Brotli) {
             Some(Coding::Gzip)
@@ -162,7 +163,7 @@ impl Layer {
         Ok(out)
     }
 
-    /// A stream that takes no more is complete. Only gzip may go on, with another member.
+    /// Handles bytes after the end of a stream. Only gzip may continue, with another member.
     fn go_on_after_the_end(&mut self, rest: &[u8]) -> Result<(), DecodeError> {
         self.state = match std::mem::replace(&mut self.state, LayerState::Ended) {
             LayerState::Gzip { n_members: GZIP_MEMBERS_MAX.., .. } => {
@@ -182,7 +183,7 @@ impl Layer {
         Ok(())
     }
 
-    /// Takes what the stream gave so far. `failing` tells an overflow from a damaged stream.
+    /// Returns the output so far. `failing` distinguishes an overflow from a damaged stream.
     fn drain(&mut self, failing: bool) -> Result<Vec<u8>, DecodeError> {
         let sink = match &mut self.state {
             LayerState::Gzip { decoder, .. } => decoder.get_mut(),
@@ -239,7 +240,7 @@ fn inflate(
     Ok(out)
 }
 
-/// The output of a decoder: a buffer that refuses to grow beyond what is left of the limit.
+/// The output of a decoder: a buffer that does not grow beyond the rest of the limit.
 struct BoundedBuffer {
     bytes: Vec<u8>,
     bytes_left: usize,
@@ -262,20 +263,20 @@ impl Write for BoundedBuffer {
     }
 }
 
-/// Whether a body is plainly text in spite of its label: markup or JSON, after a byte order mark
-/// and white space. Four bytes that are compressed data by chance hardly pass for it.
+/// Whether a body is plain text in spite of its label: markup or JSON, after a byte order mark and
+/// white space. Compressed data hardly ever begins like this by chance.
 fn looks_plain(seen: &[u8]) -> bool {
     let text = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(seen).trim_ascii_start();
     let text = &text[..text.len().min(SNIFFED_BYTES)];
     let Some((first, rest)) = text.split_first() else {
-        // White space only, or a mark: nothing that a compressor would begin with.
+        // White space or a byte order mark only. Compressed data does not begin like this.
         return true;
     };
     let printable = |b: &u8| b.is_ascii_graphic() || b.is_ascii_whitespace();
     matches!(first, b'<' | b'{' | b'[') && rest.iter().all(printable)
 }
 
-/// Zlib begins with two bytes that name the method and are divisible by 31.
+/// Whether a body begins like zlib: with two bytes that name the method and are divisible by 31.
 fn is_zlib(seen: &[u8]) -> bool {
     matches!(seen, [method, flags, ..]
         if method & 0x0f == 8 && (u16::from(*method) << 8 | u16::from(*flags)) % 31 == 0)

@@ -1,4 +1,4 @@
-//! Bodies as servers send them, honest and not.
+//! Bodies as servers send them, correct and wrong.
 
 use std::io::Write;
 
@@ -49,7 +49,7 @@ fn decode_by(step: usize, label: &str, wire: &[u8]) -> Result<Vec<u8>, DecodeErr
     decoder.finish()
 }
 
-/// Decodes in chunks of every awkward size; all must agree.
+/// Decodes in chunks of several sizes. All results must be equal.
 #[track_caller]
 fn decode(label: &str, wire: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let whole = decode_by(usize::MAX, label, wire);
@@ -190,7 +190,7 @@ fn bombs_are_refused_before_they_unfold() {
     }
 }
 
-/// Streams that never yield a byte: without a count of what arrives, these never end.
+/// Streams without any output. They would never end if the bytes that arrive were not counted.
 #[test]
 fn endless_streams_without_output_are_refused_at_the_limit() {
     // An empty stored block (not the last one) of deflate, aligned to a byte.

@@ -44,7 +44,7 @@ const NO_ERROR: u8 = 0;
 const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
 
-/// Knows the first label of a few names; everything else does not exist.
+/// Starts a name server that knows the first label of a few names. Other names do not exist.
 async fn dns_on_loopback() -> Names {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let port = socket.local_addr().unwrap().port();
@@ -63,7 +63,7 @@ async fn dns_on_loopback() -> Names {
     Names::with_dns(HashMap::new(), false, Ok(builder.build().unwrap()))
 }
 
-/// The query's id and question, then what we know.
+/// Returns the query's id and question, then the known addresses.
 fn reply(query: &[u8]) -> Vec<u8> {
     let label_end = 13 + usize::from(query[12]);
     let question_end = 12 + query[12..].iter().position(|b| *b == 0).unwrap() + 5;

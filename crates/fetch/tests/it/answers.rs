@@ -46,7 +46,7 @@ async fn unchanged_keeps_what_the_304_says() {
 #[tokio::test]
 async fn unchanged_without_a_question_is_a_failure() {
     let server = always("HTTP/1.1 304 Not Modified\r\n\r\n").await;
-    assert_failure(&get(&server.url("/")).await, FailureKind::Status(304), "nothing to compare");
+    assert_failure(&get(&server.url("/")).await, FailureKind::Status(304), "no validators");
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn redirects_are_handed_back_and_never_followed() {
     }
     for headers in ["", "Location: \r\n", "Location: mailto:a@b.example\r\n"] {
         let server = always(answer("301 Moved", headers, b"")).await;
-        assert_failure(&get(&server.url("/")).await, FailureKind::Redirect, "a redirect to");
+        assert_failure(&get(&server.url("/")).await, FailureKind::Redirect, "a redirect ");
     }
     let bytes = b"HTTP/1.1 302 Found\r\nLocation: /\xc3\xbc\xff\r\nContent-Length: 0\r\n\r\n";
     let server = always(bytes).await;

@@ -1,5 +1,5 @@
-//! A test run once more in a process of its own: the environment of this one cannot be changed
-//! while other tests run.
+//! Runs a test once more in its own process, because the environment of this process cannot be
+//! changed while other tests run.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ pub fn argument() -> Option<String> {
     std::env::var(ARGUMENT).ok()
 }
 
-/// Runs the one test in a child with these variables; it must pass there.
+/// Runs this one test in a child with these variables. It must pass there.
 pub async fn run(test: &str, argument: &str, environment: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact"]).env(ARGUMENT, argument).envs(environment.iter().copied());

@@ -1,4 +1,4 @@
-//! How many connections stay open while nobody uses them.
+//! The number of connections that stay open while they are not used.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn idle_connections_are_bounded_over_all_hosts() {
         let exchange = fetcher.fetch(&url, &Validators::default()).await;
         assert!(matches!(exchange.fetched, Fetched::Body { .. }), "{exchange:?}");
     }
-    // Closing a socket reaches the server a moment later; give it as long as it needs.
+    // The server notices a closed socket a moment later, so wait as long as it needs.
     while server.n_open() > 5 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

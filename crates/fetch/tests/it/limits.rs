@@ -1,4 +1,4 @@
-//! Servers that stall, drip, cut, lie, flood and send bombs.
+//! Servers that stall, drip, cut off, lie, flood and send bombs.
 
 use std::io::Write;
 use std::time::Duration;
@@ -167,7 +167,7 @@ async fn long_bodies_are_refused_as_soon_as_they_are_too_long() {
     assert!(exchange.facts.wire_bytes < wire_max, "{}", exchange.facts.wire_bytes);
 }
 
-/// Such a server used to be read for the whole time limit: gigabytes, and a core kept busy.
+/// Such a server was once read for the whole time limit: gigabytes, with a busy core.
 #[tokio::test]
 async fn a_stream_without_output_is_cut_at_the_body_limit() {
     let small = || Settings { body_bytes_max: 100_000, ..settings() };
@@ -178,7 +178,7 @@ async fn a_stream_without_output_is_cut_at_the_body_limit() {
     assert!(exchange.facts.wire_bytes < 1_000_000, "{}", exchange.facts.wire_bytes);
 }
 
-/// The HTTP library bounds what is in no body: this holds it to that.
+/// The HTTP library limits everything outside of the body. This test checks it.
 #[tokio::test]
 async fn endless_chunk_extensions_and_trailers_are_refused() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -1,4 +1,4 @@
-//! Handing something over by POST, under the same guards as asking for something.
+//! POST requests, with the same guard as GET requests.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;

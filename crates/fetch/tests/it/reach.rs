@@ -1,4 +1,4 @@
-//! Which addresses are reached, and how the failure to reach one is told.
+//! The addresses that may be reached, and the messages about those that may not.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};

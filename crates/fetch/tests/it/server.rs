@@ -1,4 +1,4 @@
-//! A server on loopback, in a few lines: it keeps every request head and what connections it has.
+//! A small server on loopback that records every request head and its connections.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ impl Server {
     }
 }
 
-/// Hands every connection to `behave`, with the score.
+/// Passes every connection to `behave`, with the records.
 pub async fn raw<F, Fut>(behave: F) -> Server
 where
     F: Fn(TcpStream, Arc<Score>) -> Fut + Send + Sync + 'static,
@@ -62,8 +62,8 @@ where
     server
 }
 
-/// Answers each request on a connection with what `reply` makes of its head, until the client
-/// goes or the reply says `Connection: close`.
+/// Answers each request on a connection with the result of `reply`, until the client leaves or the
+/// reply says `Connection: close`.
 pub async fn replies(reply: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Server {
     let reply = Arc::new(reply);
     raw(move |mut stream, score| {
@@ -84,7 +84,7 @@ pub async fn replies(reply: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) ->
     .await
 }
 
-/// Always the same answer, then the connection is closed.
+/// Sends always the same answer, then closes the connection.
 pub async fn always(answer: impl AsRef<[u8]>) -> Server {
     let answer = answer.as_ref().to_vec();
     raw(move |mut stream, score| {
@@ -94,7 +94,7 @@ pub async fn always(answer: impl AsRef<[u8]>) -> Server {
                 score.heads.lock().unwrap().push(head);
                 let _ = stream.write_all(&answer).await;
                 let _ = stream.shutdown().await;
-                // Reading on until the client goes keeps a reset from overtaking the answer.
+                // Read until the client leaves, so that a reset does not overtake the answer.
                 let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
             }
         }
@@ -102,7 +102,7 @@ pub async fn always(answer: impl AsRef<[u8]>) -> Server {
     .await
 }
 
-/// A whole answer with the length of its body.
+/// Returns a whole answer with the length of its body.
 pub fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n");

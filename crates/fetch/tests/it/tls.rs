@@ -1,4 +1,4 @@
-//! TLS: who is trusted, how distrust is told, and HTTP/2 over it.
+//! TLS: trusted certificates, messages about others, and HTTP/2.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! Dates as real feeds write them, and the ones that are refused.
+//! Dates as real feeds write them, and dates that are refused.
 
 use super::parse;
 

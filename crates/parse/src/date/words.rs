@@ -1,7 +1,9 @@
-//! The words in dates: months in the languages of publishing software, zone names, half days.
-//! The zone table is our own, because a library that takes unknown names for UTC is hours wrong.
+//! The words in dates: months in the languages of publishing software, zone names, a.m. and p.m.
+//! The table of zones is our own, because a library that takes unknown names for UTC is wrong by
+//! hours.
 
-/// Lower case, accents and marks folded as far as the tables need, foreign date signs replaced.
+/// Returns the text in lower case. Accents are removed as far as the tables need, and foreign date
+/// signs are replaced.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -15,8 +17,8 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// Months by the first letters that tell them apart, in English, German, French, Italian,
-/// Spanish, Portuguese, Dutch, Danish, Swedish, Polish, Czech, Hungarian, Greek, Russian, Turkish.
+/// Months by the first letters that distinguish them, in English, German, French, Italian, Spanish,
+/// Portuguese, Dutch, Danish, Swedish, Polish, Czech, Hungarian, Greek, Russian and Turkish.
 const MONTHS: [&[&str]; 12] = [
     &["jan", "jän", "gen", "ene", "sty", "led", "ιαν", "янв", "oca"],
     &["feb", "fév", "fev", "lut", "úno", "φεβ", "фев", "şub"],
@@ -52,7 +54,7 @@ pub(super) fn half_of_day(word: &str) -> Option<bool> {
     }
 }
 
-/// Words between and after the numbers that say nothing.
+/// Whether a word between or after the numbers has no meaning for the date.
 pub(super) fn is_filler(word: &str) -> bool {
     matches!(
         word,
@@ -85,8 +87,8 @@ pub(super) fn is_filler(word: &str) -> bool {
 
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// Seconds east of Greenwich. An ambiguous name means the zone that feeds use: CST and EST are
-/// American, IST is Indian, BST is British.
+/// Returns the zone in seconds east of Greenwich. An ambiguous name means the zone that feeds use:
+/// CST and EST are American, IST is Indian, BST is British.
 pub(super) fn zone(name: &str) -> Option<i64> {
     let quarter_hours: i64 = match name {
         "z" | "gmt" | "ut" | "utc" | "wet" | "zulu" => 0,
@@ -123,7 +125,7 @@ pub(super) fn zone(name: &str) -> Option<i64> {
         "akst" => -36,
         "hst" | "hast" => -40,
         "sst" => -44,
-        // Military letters were used with either sign; mail (RFC 2822) reads all as zero.
+        // Military letters were used with either sign. Mail (RFC 2822) reads all of them as zero.
         _ if name.len() == 1 && name != "j" && name.is_ascii() => 0,
         _ => return None,
     };

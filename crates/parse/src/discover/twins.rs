@@ -1,21 +1,21 @@
-//! Finds addresses of the same feed: exact duplicates, session ids, the same feed in another
-//! format, and addresses that another one extends by a format. The rules are those of
-//! spec/recording.md, "Discovery of feeds". It compares addresses only and fetches nothing.
+//! Finds addresses of the same feed: exact duplicates, addresses with session ids, and the same
+//! feed in another format. Also finds addresses that another address extends by a format. It
+//! compares addresses only and fetches nothing.
 
 use std::fmt;
 
 use url::Url;
 
-/// Why an address is left out.
+/// The reason why an address is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dropped {
     Duplicate,
     SessionId,
-    /// The same feed in a format that is preferred.
+    /// The address has the same feed in a less preferred format.
     FormatTwin {
         kept: Url,
     },
-    /// The other address continues this one and names a format.
+    /// The other address begins with this one and adds a format.
     Prefix {
         kept: Url,
     },
@@ -34,11 +34,11 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// Longest first, so that `atom10` is not read as `atom` with a rest.
+/// The longest come first, so that `atom10` is not read as `atom` and a rest.
 const ATOM: [&str; 5] = ["atom_1.0", "atom1.0", "atom_10", "atom10", "atom"];
 const RSS: [&str; 8] = ["rss_2.0", "rss_200", "rss2.0", "rss200", "rss_20", "rss20", "rss2", "rss"];
 
-/// Stands for any format token. No URL holds it.
+/// Stands for any format token. It cannot occur in a URL.
 const TOKEN: char = '\u{0}';
 
 struct ComparedAddress<'a> {
@@ -48,7 +48,7 @@ struct ComparedAddress<'a> {
     atom: bool,
 }
 
-/// Every address in order, with the reason where it is left out.
+/// Returns every address in order, with the reason if it is left out.
 pub fn deduplicate(urls: &[Url]) -> Vec<(Url, Option<Dropped>)> {
     let seen: Vec<ComparedAddress<'_>> = urls.iter().map(ComparedAddress::new).collect();
     let mut dropped: Vec<Option<Dropped>> = urls
@@ -79,7 +79,7 @@ pub fn deduplicate(urls: &[Url]) -> Vec<(Url, Option<Dropped>)> {
 
 fn twin_of(i: usize, seen: &[ComparedAddress<'_>], dropped: &[Option<Dropped>]) -> Option<Dropped> {
     let own = seen[i].skeleton.as_ref()?;
-    // Atom is kept; among equals the first.
+    // Atom is preferred; between equals the first one stays.
     let better = |j: usize| (seen[j].atom, j < i) > (seen[i].atom, i < j);
     (0..seen.len())
         .filter(|j| *j != i && !is_out(&dropped[*j]) && seen[*j].skeleton.as_ref() == Some(own))
@@ -105,7 +105,7 @@ fn continued_by(
         .map(|j| Dropped::Prefix { kept: seen[j].url.clone() })
 }
 
-/// Duplicates and session addresses decide nothing about others.
+/// Duplicates and addresses with session ids do not affect other addresses.
 fn is_out(dropped: &Option<Dropped>) -> bool {
     matches!(dropped, Some(Dropped::Duplicate | Dropped::SessionId))
 }
@@ -144,7 +144,8 @@ impl<'a> ComparedAddress<'a> {
     }
 }
 
-/// A format token at `at` that touches no letter or digit: its length, and whether it is Atom.
+/// Returns the length of the format token at `at` and whether it is Atom. A token touches no letter
+/// or digit.
 fn token_at(text: &str, at: usize) -> Option<(usize, bool)> {
     let bytes = text.as_bytes();
     if at > 0 && bytes[at - 1].is_ascii_alphanumeric() {

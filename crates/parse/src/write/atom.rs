@@ -1,11 +1,11 @@
-//! Atom 1.0 (RFC 4287).
+//! Writes Atom 1.0 (RFC 4287).
 
 use feed::{Enclosure, Item, Source, Time};
 
 use super::{ItemLabel, ItemWithId, PublishedDocument, WrittenDocument, Xml, for_html, mime_type};
 
-/// The document as Atom 1.0. Atom demands an author and times: where an item names no author the
-/// document's title stands for it, and where it has no time the document's.
+/// Returns the document as Atom 1.0. Atom requires an author and times. An item without an author
+/// gets the document's title; an item without a time gets the document's.
 pub fn atom(doc: &PublishedDocument) -> String {
     written_atom(doc).text
 }
@@ -87,16 +87,16 @@ fn entry(xml: &mut Xml, doc: &PublishedDocument, identified: &ItemWithId<'_>) {
     xml.close("entry");
 }
 
-/// A title as text. One that looks like markup is escaped and called HTML: it reads the same, and
-/// a reader that takes all titles for HTML shows nothing live.
+/// Writes a title as text. A title that looks like markup is escaped and declared as HTML. It reads
+/// the same, and a reader that takes all titles for HTML shows nothing active.
 fn title(xml: &mut Xml, text: &str) {
     let shown = for_html(text);
     let kind = if shown == text { "text" } else { "html" };
     xml.text("title", &[("type", kind)], &shown);
 }
 
-/// Summary and content. An entry without a link must have a content: its summary stands for it,
-/// else its title, else its id.
+/// Writes summary and content. An entry without a link must have content: its summary is used, else
+/// its title, else its id.
 fn texts(xml: &mut Xml, id: &str, item: &Item) {
     let html = |xml: &mut Xml, name, text| xml.text(name, &[("type", "html")], text);
     match (&item.summary, &item.content) {
@@ -115,7 +115,7 @@ fn texts(xml: &mut Xml, id: &str, item: &Item) {
     }
 }
 
-/// A file as a link; also in RSS, for the files that its own element has no room for.
+/// Writes a file as a link. RSS uses it too, for files beyond the one that it has an element for.
 pub(super) fn enclosure(xml: &mut Xml, element: &str, file: &Enclosure) {
     let length = file.length.map(|n| n.to_string());
     let mut attributes = vec![("rel", "enclosure"), ("href", file.url.as_str())];
@@ -124,8 +124,8 @@ pub(super) fn enclosure(xml: &mut Xml, element: &str, file: &Enclosure) {
     xml.empty(element, &attributes);
 }
 
-/// Atom demands an id, a title and a time of the source too: where the time is not known, the
-/// entry's stands there.
+/// Writes the source. Atom requires an id, a title and a time of the source too. If the time is
+/// unknown, the entry's time is written.
 fn source(xml: &mut Xml, source: &Source, entry_updated: Time) {
     let Some(id) = source.id.as_ref().or(source.url.as_ref()) else { return };
     xml.open("source", &[]);

@@ -1,4 +1,4 @@
-//! JSON Feed 1.1.
+//! Writes JSON Feed 1.1.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json as value};
 
 use super::{PublishedDocument, UNKNOWN_TYPE, WrittenDocument, mime_type};
 
-/// The document as JSON Feed 1.1.
+/// Returns the document as JSON Feed 1.1.
 pub fn json(doc: &PublishedDocument) -> String {
     written_json(doc).text
 }
@@ -59,7 +59,7 @@ fn object(id: &str, item: &Item) -> Value {
     put("url", item.link.as_deref());
     put("title", item.title.as_deref());
     put("summary", item.summary.as_deref());
-    // One of the contents is demanded; an empty one says that there is none.
+    // One of the contents is required; an empty text means that there is none.
     put("content_html", Some(item.content.as_deref().unwrap_or("")));
     put("language", item.language.as_deref());
     put("date_published", item.published.map(|t| t.to_string()).as_deref());
@@ -71,7 +71,7 @@ fn object(id: &str, item: &Item) -> Value {
         object.insert("tags".to_owned(), value!(item.categories));
     }
     if let Some(given) = &item.source {
-        // JSON Feed has no word for it; its extensions begin with an underscore.
+        // JSON Feed has no field for it. Names of extensions begin with an underscore.
         object.insert("_source".to_owned(), source(given));
     }
     if !item.enclosures.is_empty() {

@@ -1,4 +1,4 @@
-//! RSS 2.0, with the modules that carry what it lacks.
+//! Writes RSS 2.0, with modules for what RSS lacks.
 
 use feed::{Enclosure, Item, Time};
 
@@ -6,8 +6,8 @@ use super::{
     PublishedDocument, UNKNOWN_TYPE, WrittenDocument, Xml, atom, for_html, is_http, mime_type,
 };
 
-/// The document as RSS 2.0. It demands a link and a description: without a link the document's
-/// own address stands there, and the title describes it.
+/// Returns the document as RSS 2.0. RSS requires a link and a description. Without a link the
+/// document's own address is written, and the title is the description.
 pub fn rss(doc: &PublishedDocument) -> String {
     written_rss(doc).text
 }
@@ -70,7 +70,7 @@ fn write_item(xml: &mut Xml, id: &str, item: &Item) {
     xml.text("guid", &[("isPermaLink", "false")], id);
     let described = item.summary.as_deref().or(item.content.as_deref());
     let title = item.title.as_deref().map(for_html);
-    // One of the two is demanded; an item with neither is known by its address.
+    // One of the two is required. An item with neither gets its address.
     let address = item.link.as_deref().unwrap_or(id);
     let title = title.or_else(|| described.is_none().then_some(address.into()));
     xml.maybe("title", title.as_deref());
@@ -82,7 +82,8 @@ fn write_item(xml: &mut Xml, id: &str, item: &Item) {
     for category in &item.categories {
         xml.text("category", &[], &for_html(category));
     }
-    // A content without a summary is the description: `content:encoded` must follow one.
+    // A content without a summary becomes the description, because `content:encoded` must follow
+    // one.
     xml.maybe("description", described);
     xml.maybe("content:encoded", item.content.as_deref().filter(|_| item.summary.is_some()));
     enclosures(xml, &item.enclosures);
@@ -99,7 +100,8 @@ fn write_item(xml: &mut Xml, id: &str, item: &Item) {
     xml.close("item");
 }
 
-/// RSS has room for one file, which must be fetched by HTTP. Others become links.
+/// Writes the files. RSS allows one file for each item, which must be fetched by HTTP. Others
+/// become links.
 fn enclosures(xml: &mut Xml, files: &[Enclosure]) {
     let first = files.iter().position(|file| is_http(&file.url));
     for (number, file) in files.iter().enumerate() {
@@ -107,7 +109,7 @@ fn enclosures(xml: &mut Xml, files: &[Enclosure]) {
             atom::enclosure(xml, "atom:link", file);
             continue;
         }
-        // Zero is what RSS wants where the length is unknown.
+        // RSS requires a length; zero means unknown.
         let length = file.length.unwrap_or(0).to_string();
         let mime_type = mime_type(file).unwrap_or(UNKNOWN_TYPE);
         xml.empty("enclosure", &[("url", &file.url), ("length", &length), ("type", mime_type)]);

@@ -1,5 +1,5 @@
-//! Gathers the text of one field, inline markup included, until its element ends.
-//! Does not know where the value goes.
+//! Collects the text of one field, with its inline markup, until its element ends. It does not know
+//! which field the value is for.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::room::GrowthBudget;
 use crate::warning::{Defect, Warnings};
 use crate::{base64, resolve};
 
-/// How the text of a field is meant.
+/// The meaning of the text of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextMode {
-    /// A date, a link, a number: tags inside say nothing.
+    /// A date, a link or a number: tags inside it are ignored.
     Value,
-    /// Prose without markup.
+    /// Text without markup.
     Text,
-    /// Prose whose markup is escaped.
+    /// Text with escaped markup.
     Html,
-    /// Prose whose markup is written inline. With `shell`, one `div` around all of it is only a
-    /// wrapper (Atom 1.0 says so).
+    /// Text with inline markup. With `shell`, one `div` around all of it is only a wrapper, as Atom
+    /// 1.0 says.
     Markup {
         shell: bool,
     },
@@ -31,8 +31,8 @@ pub(super) enum TextMode {
 }
 
 impl TextMode {
-    /// The mode that `type` and `mode` of an Atom text construct ask for. RSS has neither: its
-    /// prose is HTML.
+    /// Returns the mode that `type` and `mode` of an Atom text construct select. RSS has neither:
+    /// its texts are HTML.
     pub(super) fn of(attrs: Attributes<'_>, atom: bool, atom_1: bool) -> TextMode {
         let kind = attrs.text("type").map(|t| t.to_ascii_lowercase());
         let mode = attrs.text("mode").map(|m| m.to_ascii_lowercase());
@@ -63,19 +63,19 @@ pub(super) struct Capture {
     pub(super) rank: u8,
     pub(super) depth: usize,
     mode: TextMode,
-    /// `isPermaLink`, for the field that has it.
+    /// The value of `isPermaLink`, for the field that has it.
     pub(super) permalink: bool,
-    /// A value given by attribute, which the text only replaces if it says something.
+    /// A value from an attribute. The element's text replaces it unless that text is empty.
     pub(super) given: Option<String>,
     text: String,
     bytes_max: usize,
     cut: bool,
     shell: Shell,
-    /// A `div` around escaped HTML, which some software adds, is open and left out.
+    /// Whether a `div` around escaped HTML, which some software adds, is open and left out.
     unwrapped: bool,
 }
 
-/// The position of the outermost `div` in the gathered text.
+/// The position of the outermost `div` in the collected text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Shell {
     #[default]
@@ -146,7 +146,7 @@ impl Capture {
         }
     }
 
-    /// A tag inside the text. `level` counts from 1, the field's own children.
+    /// Handles a tag inside the text. `level` counts from 1, for the children of the field.
     pub(super) fn start(&mut self, tag: &Inline<'_>, level: usize, at: usize, w: &mut Warnings) {
         match self.mode {
             TextMode::Value | TextMode::Base64 => return,
@@ -190,20 +190,20 @@ impl Capture {
         }
     }
 
-    /// Treats the prose as inline markup from the first tag on. The text before it is escaped too,
+    /// Treats the text as inline markup from the first tag on. The text before it is escaped,
     /// unless it is markup already.
     fn become_markup(&mut self, at: usize, w: &mut Warnings) {
         self.mode = TextMode::Markup { shell: false };
         if !looks_like_html(&self.text) {
             let plain = std::mem::take(&mut self.text);
-            // A text that was cut stays cut; one that grows beyond the limit is cut now.
+            // A text that was cut stays cut; a text that now exceeds the limit is cut.
             let was_cut = std::mem::take(&mut self.cut);
             self.push_text(&plain, at, w);
             self.cut |= was_cut;
         }
     }
 
-    /// The field's value: trimmed, decoded, with absolute links; nothing if it is empty.
+    /// Returns the field's value: trimmed, decoded, with absolute links. `None` if it is empty.
     pub(super) fn finish(
         self,
         base: Option<&Url>,
@@ -237,7 +237,7 @@ impl Capture {
     }
 }
 
-/// A start tag inside prose.
+/// A start tag inside a text.
 pub(super) struct Inline<'a> {
     pub(super) ns: Ns,
     pub(super) name: &'a str,
@@ -253,7 +253,7 @@ impl Inline<'_> {
         self.local.eq_ignore_ascii_case("div")
     }
 
-    /// Writes the tag, or so much of it that it surely exceeds `room`.
+    /// Writes the tag. It may stop as soon as the result exceeds `room`.
     fn write_open(&self, out: &mut String, room: usize) {
         out.push('<');
         out.push_str(shown_name(self.name));
@@ -284,7 +284,8 @@ impl Inline<'_> {
         }
     }
 
-    /// Declarations that mean nothing once the text stands alone.
+    /// Whether an attribute is a declaration of XML, which has no meaning once the text is
+    /// separate.
     fn is_about_xml(&self, name: &str) -> bool {
         name == "xml:base"
             || name.starts_with("xmlns:")
@@ -292,12 +293,12 @@ impl Inline<'_> {
     }
 }
 
-/// Prefixes mean nothing once the text stands alone: HTML knows `svg`, not `svg:svg`.
+/// Returns the name without its prefix. HTML knows `svg`, not `svg:svg`.
 fn shown_name(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// Elements of HTML that have no end tag.
+/// Whether an element of HTML has no end tag.
 pub(super) fn is_void(name: &str) -> bool {
     let local = name.rsplit(':').next().unwrap_or(name);
     [
@@ -308,8 +309,8 @@ pub(super) fn is_void(name: &str) -> bool {
     .any(|void| local.eq_ignore_ascii_case(void))
 }
 
-/// Text without the control characters that XML forbids. Those of the upper range are meant as
-/// windows-1252 and become what they show.
+/// Returns text without the control characters that XML forbids. Those from 128 to 159 are meant as
+/// windows-1252 and become its characters.
 fn clean<'a>(text: &'a str, offset: usize, warnings: &mut Warnings) -> Cow<'a, str> {
     let suspicious = |b: u8| (b < 0x20 && b != b'\n' && b != b'\t') || b == 0xc2 || b == 0xef;
     if !text.bytes().any(suspicious) {

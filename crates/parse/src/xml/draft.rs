@@ -1,5 +1,5 @@
 //! The values read so far for a document and for an item. Each value has a rank, so that the best
-//! one wins whatever the order. It invents nothing.
+//! one wins in any order. It invents nothing.
 
 use feed::{Enclosure, Hints, Item, Source, Time};
 
@@ -8,7 +8,7 @@ use crate::Limits;
 use crate::language::language_tag;
 use crate::room::shorten;
 
-/// The best claim so far for one field.
+/// The best value so far for one field.
 #[derive(Debug)]
 pub(super) struct RankedValue<T> {
     rank: u8,
@@ -22,7 +22,7 @@ impl<T> Default for RankedValue<T> {
 }
 
 impl<T> RankedValue<T> {
-    /// Takes the claim if it is better than what is there; says whether it did.
+    /// Takes the value if it is better than the present one. Returns whether it did.
     pub(super) fn offer(&mut self, rank: u8, value: T) -> bool {
         let better = self.value.is_none() || rank < self.rank;
         if better {
@@ -60,7 +60,7 @@ pub(super) struct ItemDraft {
 
 impl ItemDraft {
     /// Takes a `description` or `summary`. If an item has both, the first is the summary and the
-    /// other the longer text, unless a real content follows.
+    /// other one the longer text, unless a real content follows.
     pub(super) fn summary(&mut self, rank: u8, text: String) {
         if self.summary.is_taken_at(rank) {
             if self.summary.value.as_ref() != Some(&text) {
@@ -71,7 +71,7 @@ impl ItemDraft {
         }
     }
 
-    /// Several authors of one rank are all authors.
+    /// Adds an author. Several authors of one rank are all kept.
     pub(super) fn author(&mut self, rank: u8, name: String, limits: &Limits) {
         match &mut self.author.value {
             Some(names) if self.author.rank == rank => push_new(names, name, limits),
@@ -85,7 +85,7 @@ impl ItemDraft {
         push_new(&mut self.categories, name, limits);
     }
 
-    /// Comma-separated words, each a category.
+    /// Adds words separated by commas, each as a category.
     pub(super) fn keywords(&mut self, text: &str, limits: &Limits) {
         for word in split_keywords(text) {
             self.category(word.to_owned(), limits);
@@ -101,7 +101,7 @@ impl ItemDraft {
 
     pub(super) fn enclosure(&mut self, enclosure: Enclosure, limits: &Limits) {
         if let Some(known) = self.enclosures.iter_mut().find(|e| e.url == enclosure.url) {
-            // The same file by two elements: what one does not say the other may.
+            // Two elements name the same file. One may have a value that the other lacks.
             known.mime_type = known.mime_type.take().or(enclosure.mime_type);
             known.length = known.length.or(enclosure.length);
         } else if self.enclosures.len() < limits.list_max {
@@ -109,7 +109,7 @@ impl ItemDraft {
         }
     }
 
-    /// An instance that passed the item on. Other addresses under `via` name pages.
+    /// Adds an instance that passed the item on. Other addresses under `via` name pages.
     pub(super) fn via(&mut self, instance: String) {
         if self.via.len() < VIA_MAX && is_instance(&instance) {
             self.via.push(instance);
@@ -139,17 +139,18 @@ impl ItemDraft {
     }
 }
 
-/// An item that passed through more instances than this goes round in a circle.
+/// An item that passed through more instances goes round in a circle.
 const VIA_MAX: usize = 20;
-/// As long as a feed's address may be; a longer one names no feed.
+/// The same limit as for a feed's address; a longer one names no feed.
 const SOURCE_BYTES_MAX: usize = 8192;
 
-/// Whether an address has the form under which instances name themselves.
+/// Whether an address has the form of an instance's name.
 fn is_instance(address: &str) -> bool {
     address.len() == "urn:uuid:".len() + 36 && address.starts_with("urn:uuid:")
 }
 
-/// A source that names a feed, with only what has a sensible length: it is kept with every entry.
+/// Returns a source that names a feed, without values that are too long: it is stored with every
+/// entry.
 pub(crate) fn named(source: Source) -> Option<Source> {
     let short = |text: Option<String>| text.filter(|text| text.len() <= SOURCE_BYTES_MAX);
     let via = source.via.into_iter().filter(|one| is_instance(one));
@@ -206,7 +207,7 @@ pub(super) struct SourceDraft {
 }
 
 impl SourceDraft {
-    /// The source, if it names a feed.
+    /// Returns the source, if it names a feed.
     pub(super) fn finish(self) -> Option<Source> {
         let SourceDraft { text, mut source, .. } = self;
         let text = text.trim();
@@ -233,7 +234,7 @@ pub(super) struct FactsDraft {
 }
 
 impl FactsDraft {
-    /// A language, spelled as RFC 5646 has it: software writes `en_US` for `en-US`.
+    /// Takes a language in the spelling of RFC 5646: software writes `en_US` for `en-US`.
     pub(super) fn language(&mut self, rank: u8, text: &str) {
         if !text.is_empty() {
             self.language.offer(rank, text.replace('_', "-"));
@@ -256,7 +257,7 @@ impl FactsDraft {
         push_new(&mut self.hubs, url, limits);
     }
 
-    /// The hints, `sy:` included, whose two halves come apart.
+    /// Returns the hints. The two halves of `sy:` are separate elements, so they are combined here.
     pub(super) fn hints(&mut self) -> Hints {
         let mut hints = std::mem::take(&mut self.hints);
         hints.update_every = hint::update_every(self.period.as_deref(), self.frequency.as_deref());
@@ -268,7 +269,7 @@ impl FactsDraft {
     }
 }
 
-/// An enclosure at an absolute address.
+/// Creates an enclosure at an absolute address.
 pub(super) fn enclosure(url: String, mime_type: Option<String>, length: Option<&str>) -> Enclosure {
     let length = length.and_then(|l| l.trim().replace(',', "").parse().ok());
     Enclosure { url, mime_type, length }

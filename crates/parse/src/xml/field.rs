@@ -1,4 +1,4 @@
-//! Fields: how each begins from its tag and where its value goes, in an item or in the document.
+//! Fields: how each begins from its tag, and where its value goes in an item or in the document.
 
 use super::capture::TextMode;
 use super::draft::{ItemDraft, enclosure};
@@ -21,7 +21,8 @@ impl<'a> Walk<'a> {
             FeedField::Link if tag.attrs.get("href").is_some() => {
                 return self.link_element(tag, rank);
             }
-            // Without an address the text is one, but only of what the item is about.
+            // Without an address attribute the text is the address, but only for the link to the
+            // item itself.
             FeedField::Link if tag.attrs.text("rel").is_some_and(|rel| rel != "alternate") => {
                 return self.skip_from(depth);
             }
@@ -51,7 +52,7 @@ impl<'a> Walk<'a> {
                 capture.permalink = !said.is_some_and(|s| s.eq_ignore_ascii_case("false"));
             }
             FeedField::Category => {
-                // Atom gives a term; RSS 1.0 a resource; media a label next to its text.
+                // Atom has a term, RSS 1.0 a resource, and media a label next to its text.
                 capture.given = tag.attrs.text("term").or_else(|| tag.attrs.text("label"));
             }
             FeedField::Link => capture.given = tag.attrs.text("resource"),
@@ -59,7 +60,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A link by attributes, as Atom has it; also in RSS, where it names the feed and its hubs.
+    /// Reads a link with attributes, as in Atom. In RSS such a link names the feed and its hubs.
     fn link_element(&mut self, tag: &StartTag<'a>, rank: u8) {
         let Some(href) = tag.attrs.text("href") else { return };
         let href = self.absolute(&href);
@@ -102,7 +103,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Atom content that lies elsewhere: a page is the item's link, anything else a file.
+    /// Handles Atom content at another address: a page becomes the item's link, anything else a
+    /// file.
     fn content_elsewhere(&mut self, tag: &StartTag<'a>) {
         let (kind, limits) = (tag.attrs.text("type"), self.limits);
         let Some(url) = tag.attrs.text("src").map(|src| self.absolute(&src)) else { return };
@@ -114,7 +116,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `itunes:category`, which nests.
+    /// Reads `itunes:category`, which can be nested.
     fn topic_element(&mut self, tag: &StartTag<'a>) {
         let limits = self.limits;
         match (tag.attrs.text("text"), &mut self.item) {
@@ -124,7 +126,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `cloud` of RSS 2.0: where one could register for notices. Without a name it says nothing.
+    /// Reads `cloud` of RSS 2.0, the address at which one can register for notices. Without a host
+    /// name it is ignored.
     fn cloud_element(&mut self, tag: &StartTag<'a>) {
         let said = |name: &str| tag.attrs.text(name).map(|text| text.trim().to_owned());
         let Some(domain) = said("domain").filter(|d| !d.is_empty()) else { return };
@@ -146,7 +149,7 @@ impl<'a> Walk<'a> {
         self.facts.cloud.offer(0, address);
     }
 
-    /// Puts a value where it belongs.
+    /// Stores a value in its field.
     pub(super) fn apply(&mut self, field: FeedField, rank: u8, permalink: bool, text: String) {
         let resolved =
             matches!(field, FeedField::Link | FeedField::OrigLink).then(|| self.absolute(&text));
@@ -167,7 +170,8 @@ impl<'a> Walk<'a> {
                 _ => item_text(draft, field, rank, permalink, text),
             },
             (None, Some(time)) => {
-                // The document's own date is when it last changed; `pubDate` is second best.
+                // The document's own date is the time of its last change; `pubDate` is the second
+                // choice.
                 let rank = if field == FeedField::Published { rank + 4 } else { rank };
                 self.facts.updated.offer(rank, time);
             }
@@ -224,7 +228,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Adds what was understood, within the day's hours or the week's days.
+/// Adds a value, if it is valid and not in the list yet. Returns whether it was valid.
 fn add(list: &mut Vec<u8>, value: Option<u8>) -> bool {
     if let Some(value) = value
         && !list.contains(&value)
@@ -261,7 +265,7 @@ fn item_text(draft: &mut ItemDraft, field: FeedField, rank: u8, permalink: bool,
         FeedField::Link => {
             draft.link.offer(rank, text);
         }
-        // The publisher's page instead of the detour that counts clicks.
+        // The publisher's page, instead of the redirect that counts clicks.
         FeedField::OrigLink => {
             draft.link.offer(0, text);
         }

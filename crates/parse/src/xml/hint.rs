@@ -1,18 +1,18 @@
-//! Reads the publisher's wishes about polling. A wish that makes no sense is none.
+//! Reads the publisher's hints about polling. A hint that makes no sense is ignored.
 
 use std::time::Duration;
 
-/// Longer wishes are mistakes (seconds or milliseconds written for minutes).
+/// Longer hints are mistakes: seconds or milliseconds written as minutes.
 const TTL_MAX: Duration = Duration::from_secs(366 * 86_400);
 
-/// RSS `ttl`, in minutes.
+/// Reads RSS `ttl`, in minutes.
 pub(super) fn ttl(text: &str) -> Option<Duration> {
     let minutes: u64 = text.trim().parse().ok()?;
     let ttl = Duration::from_secs(minutes.checked_mul(60)?);
     (minutes > 0 && ttl <= TTL_MAX).then_some(ttl)
 }
 
-/// An hour of the day. Some count 1 to 24, where 24 is midnight.
+/// Reads an hour of the day. Some publishers count 1 to 24, where 24 is midnight.
 pub(super) fn hour(text: &str) -> Option<u8> {
     match text.trim().parse().ok()? {
         24 => Some(0),
@@ -21,14 +21,14 @@ pub(super) fn hour(text: &str) -> Option<u8> {
     }
 }
 
-/// A day by its English name; 0 is Monday.
+/// Reads a day by its English name; 0 is Monday.
 pub(super) fn day(text: &str) -> Option<u8> {
     let name = text.trim().to_ascii_lowercase();
     let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     days.iter().position(|day| name.starts_with(day)).and_then(|n| u8::try_from(n).ok())
 }
 
-/// `sy:updatePeriod` divided by `sy:updateFrequency`; daily and once where one is absent.
+/// Returns `sy:updatePeriod` divided by `sy:updateFrequency`. The defaults are daily and once.
 pub(super) fn update_every(period: Option<&str>, frequency: Option<&str>) -> Option<Duration> {
     if period.is_none() && frequency.is_none() {
         return None;

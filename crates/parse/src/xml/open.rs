@@ -20,7 +20,8 @@ pub(super) struct StartTag<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn open(&mut self, tag: &StartTag<'a>, meaning: Element, depth: usize) {
-        // Guests of the other family (Atom in RSS) only fill what the hosts leave open.
+        // Elements of the other family (Atom in RSS) only fill fields that the own family leaves
+        // empty.
         let guest = (tag.ns.is_atom() && !self.atom) || (tag.ns.is_rss() && self.atom_strictly());
         let rank = |rank: u8| if guest { rank + 10 } else { rank };
         if let Some(person) = &self.person {
@@ -111,7 +112,7 @@ impl<'a> Walk<'a> {
         self.atom && (self.scopes.declares(Ns::Atom10) || self.scopes.declares(Ns::Atom03))
     }
 
-    /// Neither the element at `depth` nor what it holds concerns us.
+    /// Skips the element at `depth` and everything in it.
     pub(super) fn skip_from(&mut self, depth: usize) {
         self.skip = Some(depth);
     }
@@ -121,7 +122,7 @@ impl<'a> Walk<'a> {
         self.capture = Some(Capture::new(field, rank, depth, mode, bytes_max));
     }
 
-    /// How the prose of a tag is written.
+    /// Returns how the text of a tag is written.
     pub(super) fn prose_mode(&self, tag: &StartTag<'a>) -> TextMode {
         let atom = tag.ns.is_atom() || (self.atom && tag.ns.is_rss());
         if tag.ns == Ns::Xhtml {

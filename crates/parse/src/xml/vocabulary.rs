@@ -1,5 +1,5 @@
-//! The meaning of each known element, by namespace and name: the one table of the XML formats.
-//! Ranks say which of several claims for a field counts: the smallest, and of equals the first.
+//! The meaning of each known element by namespace and name: the one table of the XML formats. Ranks
+//! decide between several values of a field: the smallest wins, and among equals the first.
 
 use crate::namespace::Ns;
 
@@ -7,13 +7,14 @@ use crate::namespace::Ns;
 pub(super) enum Element {
     /// `item` and `entry`.
     Item,
-    /// Says nothing itself, but what it holds counts.
+    /// Has no meaning itself, but its children count.
     Container,
-    /// Neither it nor what it holds concerns us.
+    /// Neither it nor its children are read.
     Foreign,
     /// `author`: a text in RSS, a person with a name in Atom.
     Person,
-    /// `source` of an item: in Atom it holds what the other feed says of itself, in RSS its title.
+    /// `source` of an item: in Atom it holds elements of the other feed, in RSS the other feed's
+    /// title.
     Source,
     FeedField(FeedField, u8),
 }
@@ -35,7 +36,7 @@ pub(super) enum FeedField {
     SourceUpdated,
     Published,
     Updated,
-    /// `dc:date`, which does not say which of the two it is.
+    /// `dc:date`, which may be either of the two.
     Date,
     Category,
     Keywords,
@@ -53,7 +54,7 @@ pub(super) enum FeedField {
 }
 
 impl FeedField {
-    /// Fields whose text is prose that may hold markup.
+    /// Whether the text of a field may contain markup.
     pub(super) fn is_prose(self) -> bool {
         matches!(
             self,
@@ -154,8 +155,8 @@ fn of_itunes(local: &str) -> Element {
     }
 }
 
-/// Elements that never stand inside the text of another: meeting one there means that an end tag
-/// is missing. Names that HTML shares are left out.
+/// Whether an element never occurs inside the text of another. If it does, an end tag is missing.
+/// Names that HTML shares are left out.
 pub(super) fn never_inside_text(ns: Ns, local: &str) -> bool {
     (ns.is_rss() || ns.is_atom())
         && matches!(

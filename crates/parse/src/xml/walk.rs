@@ -1,5 +1,5 @@
-//! The walk over a document's tags: keeps the stack of open elements, supplies missing ends, and
-//! hands texts to the fields they belong to. Each token is looked at once.
+//! The walk over the tags of a document. It keeps the stack of open elements, supplies missing end
+//! tags, and passes texts to their fields. Each token is examined once.
 
 use url::Url;
 
@@ -24,7 +24,7 @@ pub(super) struct Walk<'a> {
     pub(super) scopes: Scopes<'a>,
     outer_base: Option<&'a Url>,
     bases: Vec<(usize, Url)>,
-    /// The element whose content does not concern us.
+    /// The depth of the element whose content is skipped.
     pub(super) skip: Option<usize>,
     pub(super) capture: Option<Capture>,
     pub(super) person: Option<PersonDraft>,
@@ -39,7 +39,7 @@ pub(super) struct Walk<'a> {
     pub(super) warnings: Warnings,
     pub(super) at: usize,
     pub(super) full: bool,
-    /// The text ended inside an item.
+    /// Whether the text ended inside an item.
     is_cut_off: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// The root itself: an `entry` alone is an item, everything else only holds.
+    /// Opens the root: an `entry` as root is an item, any other root is only a container.
     fn open_root(&mut self, ns: Ns) {
         let Some(MarkupToken::Start { name, attrs, empty }) = self.scanner.next(&mut self.warnings)
         else {
@@ -116,7 +116,7 @@ impl<'a> Walk<'a> {
         if !self.stack.is_empty() {
             self.warnings.note(Defect::CutOff, self.at);
             self.is_cut_off = self.item.is_some();
-            // An item that breaks off before its id would come back under another key.
+            // An item that ends before its id would come back under another key.
             if self.item.as_ref().is_some_and(|(_, draft)| !draft.has_id()) {
                 self.capture = None;
                 self.person = None;
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
         let tag = StartTag { ns, local, attrs };
         let lowered = lower(local);
         if empty && self.item.is_some() && element(ns, &lowered) == Element::Item {
-            // `<item/>` in the middle of an item says nothing, and ends nothing either.
+            // `<item/>` inside an item has no content and ends nothing.
             self.scopes.leave(self.stack.len());
             self.warnings.note(Defect::StrayEnd, self.at);
             return;
@@ -184,12 +184,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether this is a tag of HTML inside prose that has no end tag, and so holds nothing.
+    /// Whether this is an HTML tag inside a text that has no end tag, and so no content.
     fn is_void(&self, name: &str) -> bool {
         is_void(name) && self.capture.as_ref().is_some_and(|capture| capture.field.is_prose())
     }
 
-    /// Markup that is never closed may have led too deep for anything; a new item lies outside it.
+    /// Unclosed markup may be nested too deep. A new item is outside it.
     fn leave_unclosed_item(&mut self, name: &'a str) {
         let (ns, local) = self.scopes.resolve(name);
         if let Some((depth, _)) = self.item
@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
         for (name, raw) in attrs.iter() {
             let outer = current_base(&self.bases, self.outer_base);
             match name {
-                // An attribute stands once; of a second one neither XML nor we know the meaning.
+                // XML allows each attribute once, so a second one is ignored.
                 "xml:base" if self.bases.last().is_none_or(|(d, _)| *d < depth) => {
                     if let Some(base) = resolve::base(&value(raw), outer) {
                         self.bases.push((depth, base));
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An item begins inside another, or a field inside a text: the end tags are missing.
+    /// Supplies missing end tags, when an item begins inside another or a field inside a text.
     fn supply_ends(&mut self, tag: &StartTag<'a>, lowered: &str) {
         let is_item = element(tag.ns, lowered) == Element::Item;
         if let Some(capture) = &self.capture
@@ -240,7 +240,7 @@ impl<'a> Walk<'a> {
         }
         if let Some((depth, _)) = &self.item {
             let depth = *depth;
-            // Inside something foreign an `entry` is that vocabulary's own.
+            // Inside a foreign element, an `entry` belongs to that vocabulary.
             if self.skip.is_none() {
                 self.warnings.note(Defect::MissingEnd, self.at);
                 self.close_to(depth);
@@ -253,7 +253,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `title` and `link` with the shape of HTML stand in prose without being fields.
+    /// Whether `title` or `link` has the shape of HTML and is part of a text, not a field.
     fn is_inline_name(&self, tag: &StartTag<'a>, lowered: &str) -> bool {
         let field = self.capture.as_ref().map(|c| c.field);
         match lowered {
@@ -267,7 +267,8 @@ impl<'a> Walk<'a> {
         let found =
             self.stack.iter().rposition(|open| *open == name || open.eq_ignore_ascii_case(name));
         if self.n_too_deep > 0 {
-            // It ends one of those that were too deep, unless it ends what holds them all.
+            // It ends an element that was nested too deep, unless it ends the element around all of
+            // them.
             let item = self.item.as_ref().map(|(depth, _)| *depth);
             let outer = self.capture.as_ref().map(|c| c.depth).or(self.skip).or(item);
             if found.is_none() || found > outer {
@@ -288,7 +289,7 @@ impl<'a> Walk<'a> {
         self.close_to(depth);
     }
 
-    /// Closes every open element down to `depth`, that one included.
+    /// Closes every open element down to `depth`, including that one.
     pub(super) fn close_to(&mut self, depth: usize) {
         while self.stack.len() > depth {
             let top = self.stack.len() - 1;
@@ -363,7 +364,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A link, resolved against the base that holds here.
+    /// Returns a link, resolved against the current base.
     pub(super) fn absolute(&self, link: &str) -> String {
         resolve::link(link, current_base(&self.bases, self.outer_base), &self.room)
     }

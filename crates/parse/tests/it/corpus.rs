@@ -18,7 +18,7 @@ pub fn shared(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// The sample's folder and that of the whole collection, as far as they exist.
+/// Returns the folder of the sample and that of the whole collection, if they exist.
 pub fn both(sampled: &str, whole: &str) -> Vec<PathBuf> {
     let mut found = vec![sample().join(sampled)];
     assert!(found[0].is_dir(), "{} must come with the crate", found[0].display());
@@ -26,7 +26,7 @@ pub fn both(sampled: &str, whole: &str) -> Vec<PathBuf> {
     found
 }
 
-/// All files below a folder, in order.
+/// Returns all files below a folder, in order.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -44,7 +44,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// How many items a document's markup shows, by a count that knows nothing of our parser.
+/// Counts the items in a document's markup, without our parser.
 pub fn implied_items(bytes: &[u8]) -> usize {
     // Without its zero bytes UTF-16 and UTF-32 markup is ASCII.
     let ascii: Vec<u8> = bytes.iter().copied().filter(|b| *b != 0).collect();

@@ -1,4 +1,4 @@
-//! The list of deliberate differences: a file's path and the reason, one a line.
+//! The list of deliberate differences: one path and its reason on each line.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The collections of other parsers: every file is read, or refused with a true reason.
+//! The collections of other parsers: every file is read, or refused with the right reason.
 
 use parse::{Format, Limits, NotAFeedKind, document};
 
@@ -12,9 +12,9 @@ const COLLECTIONS: [&str; 5] = [
     "feeds/rust-syndication__rss",
 ];
 
-/// Files whose markup shows other items than a reader wants, with the number wanted.
+/// Files whose markup has more items than a reader wants, with the wanted number.
 const OTHERWISE: [(&str, usize); 2] = [
-    // Ten items hold an empty `<item/>` each.
+    // Ten items contain an empty `<item/>` each.
     ("illegally-nested.xml", 10),
     // Cut off inside its only item, before an id.
     ("rss_2.0_invalid_1.xml", 0),

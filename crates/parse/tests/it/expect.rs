@@ -1,5 +1,5 @@
-//! Reads the conditions that feedparser's test files carry in their comments: the small part of
-//! Python they are written in.
+//! Reads the conditions in the comments of feedparser's test files, which are written in a small
+//! part of Python.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub enum Value {
     Dict(BTreeMap<String, Value>),
     Date(Option<feed::Time>),
     Format(parse::Format),
-    /// Nothing that we keep.
+    /// A value that we do not keep.
     Unknown,
 }
 
-/// Whether a condition holds; `None` where it asks only for what we do not keep.
+/// Returns whether a condition holds; `None` if it concerns only values that we do not keep.
 pub fn holds(condition: &str, names: &dyn Fn(&str) -> Value) -> Option<bool> {
     let mut parser = Parser { rest: condition.trim(), names };
     let result = parser.or();
@@ -324,7 +324,7 @@ fn index(value: &Value, key: &Value) -> Value {
 fn equal(a: &Value, b: &Value) -> Option<bool> {
     Some(match (a, b) {
         (Value::Unknown, _) | (_, Value::Unknown) => return None,
-        // An empty text is an absent one: we do not tell them apart.
+        // An empty text and a missing one are the same for us.
         (Value::None, Value::Str(s)) | (Value::Str(s), Value::None) => s.is_empty(),
         (Value::Str(a), Value::Str(b)) => a == b || canonical(a) == canonical(b),
         (Value::Date(date), Value::Str(text)) => *date == parse::date::parse(text),
@@ -351,8 +351,8 @@ fn moment(parts: &[Value]) -> Option<feed::Time> {
     text.parse().ok()
 }
 
-/// HTML with its attributes in order, its references resolved and its empty tags spelled alike:
-/// what a sanitiser may change without changing what is said.
+/// Normalises HTML: attributes in order, references resolved, empty tags written alike. A sanitiser
+/// may change these without changing the meaning.
 fn canonical(html: &str) -> String {
     let mut out = String::new();
     let mut rest = html;

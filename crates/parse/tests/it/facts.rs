@@ -1,4 +1,4 @@
-//! The parsed form of each construct of the formats, one fact a test.
+//! The parsed form of each construct of the formats, one fact in each test.
 
 use parse::{Document, Format, Limits, document};
 use std::time::Duration;
@@ -232,12 +232,12 @@ fn broken_markup_is_repaired_and_said() {
     let said = doc.warnings.join("\n");
     for fault in [
         "text before",
-        "`&` that begins no",
+        "`&` that does not begin",
         "undefined entity, left as written (`&foo;`)",
         "XML forbids",
         "missing end",
-        "opens no tag",
-        "breaks off",
+        "does not open a tag",
+        "is cut off",
     ] {
         assert!(said.contains(fault), "{fault} is not in:\n{said}");
     }

@@ -1,4 +1,4 @@
-//! feedparser's own documents: every condition in their comments that is about something we keep.
+//! feedparser's own documents: every condition in their comments about values that we keep.
 
 use std::path::Path;
 
@@ -145,7 +145,8 @@ fn ill_formed_documents_yield_what_a_tolerant_reader_would() {
         let mut wrong = Vec::new();
         for case in &cases {
             let fine = match case.parse() {
-                // A cut item without its id is left out, since it would come back as another.
+                // A cut item without its id is left out, because it would come back as another
+                // entry.
                 Ok(doc) => doc.items.len() + 1 >= corpus::implied_items(&case.bytes),
                 Err(_) => nothing_to_read.contains(&case.name.as_str()),
             };

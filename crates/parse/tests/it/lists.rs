@@ -1,4 +1,4 @@
-//! Subscription lists: the real ones, the broken ones, and the way out and back.
+//! Subscription lists: real ones, broken ones, and a round trip.
 
 use parse::opml::{Opml, Outline, read, write};
 
@@ -21,7 +21,7 @@ fn real_lists_give_every_feed_that_they_name() {
         let bytes = std::fs::read(&path).unwrap();
         let list = read(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let text = String::from_utf8_lossy(&bytes);
-        // Every address stands in one attribute; a feed listed twice is one outline.
+        // Every address is in one attribute. A feed that is listed twice is one outline.
         let named = text.matches("xmlUrl=\"").count() + text.matches("xmlurl=\"").count();
         let repeated = list.skipped.iter().filter(|s| s.why.contains("twice")).count();
         let shared_tags: usize = list.outlines.iter().map(|o| o.tags.len().saturating_sub(1)).sum();
@@ -120,8 +120,8 @@ fn what_is_no_list_is_refused() {
     assert_eq!(read(b"<opml/>").unwrap().outlines.len(), 0);
 }
 
-/// Each of these made a careless reader look at the whole list again for every outline, or keep a
-/// long name once for every feed.
+/// On each of these lists a careless reader would scan the whole list again for every outline, or
+/// keep a long name for every feed.
 #[test]
 fn long_hostile_lists_are_read_to_their_end_and_do_not_grow() {
     let many = "<outline text='a'>".repeat(50_000);

@@ -1,4 +1,4 @@
-//! Real documents, and what must come out of them.
+//! Real documents, and their expected content.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may stop")]
 
 mod corpus;

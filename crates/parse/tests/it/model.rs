@@ -1,5 +1,4 @@
-//! A document under the names that feedparser gives to things. Fields that we do not keep are
-//! unknown.
+//! A document under the names that feedparser uses. Values that we do not keep are unknown.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ pub fn value(doc: &parse::Document, name: &str) -> Value {
         "feed" | "channel" => facts(doc),
         "entries" | "items" => Value::List(doc.items.iter().map(item).collect()),
         "version" => Value::Format(doc.format),
-        // Neither says what a document holds.
+        // Neither describes the content of a document.
         _ => Value::Unknown,
     }
 }

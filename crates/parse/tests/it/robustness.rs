@@ -1,4 +1,4 @@
-//! Nothing panics and limits hold, whatever comes.
+//! Nothing panics and limits hold, for any input.
 
 use parse::{Document, Limits, date, discover, document, opml};
 use proptest::prelude::*;
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// Each of these made a careless scanner search to the end of the text for every opening. The
+/// On each of these a careless scanner would search to the end of the text for every opening. The
 /// item before them is found, nothing grows, and each kind of fault is one warning.
 #[test]
 fn long_hostile_documents_are_read_to_their_end() {
@@ -134,7 +134,7 @@ fn long_hostile_documents_are_read_to_their_end() {
         assert_eq!(doc.items[0].id.as_deref(), Some("1"), "{piece}");
         assert!(bytes_of(&doc) <= 2 * text.len(), "{piece}: {} bytes", bytes_of(&doc));
         assert!(doc.warnings.len() < 10, "{piece}: {:?}", doc.warnings);
-        // These hold no quote that could hide what follows.
+        // These contain no quote that could hide what follows.
         if ["<!--", "<![CDATA[", "< ", "&", "<i>"].contains(&piece) {
             let link = doc.items[0].link.as_deref();
             assert_eq!(link, Some("http://e.org/last"), "{piece}: {:?}", doc.warnings);
@@ -143,7 +143,7 @@ fn long_hostile_documents_are_read_to_their_end() {
     }
 }
 
-/// The bytes of all texts and addresses that a document was read into.
+/// Returns the bytes of all texts and addresses in a parsed document.
 fn n_bytes(text: &str, base: &Url) -> usize {
     bytes_of(&document(text.as_bytes(), None, Some(base), &Limits::default()).unwrap())
 }

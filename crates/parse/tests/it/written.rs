@@ -92,7 +92,8 @@ fn whatever_an_item_lacks_the_document_is_valid() {
     let torrent = file("magnet:?xt=urn:a", "x");
     let files = vec![torrent, file("http://e.org/a", "mp3"), file("http://e.org/b", "audio/x;q=1")];
     let files = Item { enclosures: files, ..titled.clone() };
-    // Item, what its Atom must hold, what its RSS must hold, what neither may hold.
+    // An item, then texts that its Atom must contain, texts that its RSS must contain, and texts
+    // that neither may contain.
     let cases = [
         (&bare, "<content type=\"text\">tag:", "<title>tag:e.org", "<summary"),
         (
@@ -208,7 +209,7 @@ fn check(text: &str, format: Format) -> Document {
     let doc = document(text.as_bytes(), None, None, &Limits::default()).unwrap();
     let mut given = published();
     if format == Format::Rss20 {
-        // Its source has an address and a title, and room for nothing else.
+        // Its source element has an address and a title, and cannot hold anything else.
         let source = given.items[0].source.take().unwrap();
         given.items[0].source = Some(Source { id: None, site: None, updated: None, ..source });
     }

@@ -72,7 +72,7 @@ impl Matcher {
             TermKind::Category => format!("CATEGORY = \"{spelling}\""),
             TermKind::Link => format!("LINK = \"{spelling}\""),
             TermKind::Language => format!("LANGUAGE = \"{spelling}\""),
-            TermKind::Feed => format!("the feed {}", masked(&spelling)),
+            TermKind::Feed => format!("the feed {}", feed::FeedUrl::mask(&spelling)),
             TermKind::Tag => format!("the tag \"{spelling}\""),
             TermKind::Query => format!("FEED {spelling}"),
         }
@@ -133,11 +133,6 @@ fn named(fields: FieldSet) -> &'static str {
         FieldSet::LINK => "link",
         _ => "feed",
     }
-}
-
-/// Returns an address with its secrets masked.
-fn masked(url: &str) -> String {
-    feed::FeedUrl::parse(url).map_or_else(|_| feed::mask_text(url), |url| url.masked())
 }
 
 fn published(from: i64, to: i64) -> String {

@@ -6,17 +6,17 @@ use super::InstanceArgs;
 
 #[derive(Debug, Args)]
 pub struct FeedList {
-    /// Only feeds in this state; active feeds are also those that were never polled
+    /// Only feeds in this state; `active` includes feeds that were never polled
     #[arg(long, value_name = "STATE", value_parser =
         ["active", "backing-off", "damaged", "gone", "paused", "never"])]
     pub state: Option<String>,
     /// Only feeds with this tag
     #[arg(long, value_name = "TAG")]
     pub tag: Option<String>,
-    /// Trouble first, last polled first, next polled first, or by title [default: by number]
+    /// The order: problems first, last poll first, next poll first, or title [default: by number]
     #[arg(long, value_name = "ORDER", value_parser = ["trouble", "last", "next", "title"])]
     pub sort: Option<String>,
-    /// How many feeds at most [default: 100 on a terminal, else all]
+    /// At most this many feeds [default: 100 on a terminal, otherwise all]
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
     /// Print JSON, for programs

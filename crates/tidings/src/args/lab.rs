@@ -1,4 +1,4 @@
-//! The commands of the lab, as the contract spells them.
+//! The arguments of the lab's commands.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use super::{InstanceArgs, duration};
 
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Replay a trace under policies: what each would have cost, and how late it would have been
+    /// Replay a trace under policies: the cost and the delay of each
     Run(LabRunArgs),
-    /// Replay a trace under a budget: how strategies would have spent it
+    /// Replay a trace under a budget: the result of each strategy
     Budget(LabBudgetArgs),
     /// Reproduce a published table
     #[command(subcommand)]
@@ -31,13 +31,13 @@ pub enum LabCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Perform a definition and judge its expectation (exit status 1 if it fails)
+    /// Run a definition and check its expectations (exit status 1 if one fails)
     Experiment(ExperimentArgs),
     /// Write this instance's own history as a trace
     ExportTrace(ExportTraceArgs),
-    /// Other policies and budgets on the own feeds' history, in words
+    /// Compare policies and budgets on the history of your own feeds, in words
     WhatIf(WhatIfArgs),
-    /// Write a synthetic population after the published distributions as a trace
+    /// Write a synthetic trace that follows published distributions
     Synth(SynthArgs),
     /// Write recorded documents as a trace with the texts of their entries
     TraceDocuments(TraceDocumentsArgs),
@@ -50,14 +50,14 @@ pub struct TraceArgs {
     pub files: Vec<PathBuf>,
 }
 
-/// When the world begins and how long it is lived in.
+/// The start of a replay, and the window of its feeds.
 #[derive(Debug, Args)]
 pub struct TimeArgs {
     /// Start of the training [default: the first entry; `lab run` starts later and says so if
     /// fewer than half of the feeds would exist when the test begins]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub start: Option<Time>,
-    /// How many entries a feed shows, where the trace does not say
+    /// The number of entries that a feed shows, unless the trace says otherwise
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub window: u32,
 }
@@ -85,27 +85,27 @@ pub struct LabRunArgs {
     /// The longest interval between two polls
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "28d")]
     pub beta: Duration,
-    /// The interval where a policy's own rule is undefined
+    /// The interval if a policy has no answer
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1h")]
     pub eta: Duration,
-    /// Hours and weekdays of trained models are those of this zone
+    /// The time zone for hours and weekdays of trained models
     #[arg(long, value_name = "OFFSET", value_parser = zone, default_value = "+00:00")]
     #[arg(allow_hyphen_values = true)]
     pub timezone: i32,
-    /// Policies live through the training phase with their own polls and go on
+    /// Let policies poll through the training phase and continue
     #[arg(long)]
     pub warm_up: bool,
-    /// How a feed's `ttl` is read
+    /// How a feed's `ttl` is used
     #[arg(long, value_enum, default_value_t = SimulatedHints::None)]
     pub hints: SimulatedHints,
     #[command(flatten)]
     pub weights: QualityWeights,
-    /// Set the free parameter of every policy that has one so that it spends as many polls as
-    /// this policy, or so many. Free are `entry-frequency`, the price of `tide`, and any
-    /// parameter written as `?`
+    /// Set the free parameter of every policy that has one, so that it spends as many polls as
+    /// this policy, or this number. Free parameters: that of `entry-frequency`, the price of
+    /// `tide`, and any parameter written as `?`
     #[arg(long, value_name = "SPEC|N")]
     pub match_polls: Option<String>,
-    /// The same so that entries wait as long, on average, as under this policy
+    /// The same, but so that entries wait as long on average as under this policy
     #[arg(long, value_name = "SPEC", conflicts_with = "match_polls")]
     pub match_delay: Option<String>,
     /// Write every poll as `policy,feed,time`
@@ -117,7 +117,7 @@ pub struct LabRunArgs {
     /// Write the report even if its folder is not empty
     #[arg(long, requires = "report")]
     pub force: bool,
-    /// The policy in use: one of those given, marked on the report's trade-off
+    /// The policy in use: one of those given; the report marks it in the trade-off plot
     #[arg(long, value_name = "SPEC", requires = "report")]
     pub mark: Option<String>,
     /// Print JSON, for programs
@@ -131,14 +131,14 @@ pub struct LabBudgetArgs {
     pub traces: TraceArgs,
     #[command(flatten)]
     pub wanted: WantedArgs,
-    /// A strategy, e.g. `two-steps`, or `tide:365d`, to which a lost entry is a year's waiting
-    /// (repeatable)
+    /// A strategy, e.g. `two-steps`, or `tide:365d` if losing an entry is as bad as waiting a
+    /// year for it (repeatable)
     #[arg(long = "strategy", required = true, value_name = "NAME", num_args = 1..)]
     pub strategies: Vec<Spender>,
-    /// How many polls per how long, e.g. `1000/1h`
+    /// Polls per time, e.g. `1000/1h`
     #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
     pub budget: PollAllowance,
-    /// How the strategies estimate the feeds
+    /// The model by which the strategies predict feeds
     #[arg(long, value_name = "NAME", default_value = "periodic")]
     pub estimator: Estimator,
     /// The time between two plans
@@ -159,7 +159,7 @@ pub struct LabBudgetArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum TableCommand {
-    /// Table 2 of the 2steps paper, ours next to the published
+    /// Table 2 of the 2steps paper: our values next to the published ones
     TwoSteps {
         #[arg(long, value_name = "N", default_value_t = 200)]
         #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
@@ -172,21 +172,21 @@ pub enum TableCommand {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QualityWeights {
-    /// How much delay, polls per entry and recall count
+    /// The weights of delay, polls per entry and recall
     #[arg(long, value_name = "D,APE,R", value_parser = weights, default_value = "1,1,1")]
     pub weights: Weights,
-    /// How much feeds and entries count
+    /// The weights of averages over feeds and over entries
     #[arg(long, value_name = "F,E", value_parser = mode_weights, default_value = "1,1")]
     pub mode_weights: ModeWeights,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SimulatedHints {
-    /// It is not looked at
+    /// Ignore it
     None,
-    /// Not sooner than the publisher asks
+    /// Poll not more often than the publisher asks
     Lower,
-    /// Exactly as often as the publisher asks
+    /// Poll exactly as often as the publisher asks
     Exact,
 }
 
@@ -196,7 +196,7 @@ pub struct QualityArgs {
     pub file: PathBuf,
     #[command(flatten)]
     pub weights: QualityWeights,
-    /// Normalise on this policy instead of the best
+    /// Normalise by this policy instead of the best one
     #[arg(long, value_name = "POLICY")]
     pub baseline: Option<String>,
     /// Print JSON, for programs
@@ -245,15 +245,15 @@ pub struct SynthArgs {
     pub days: u16,
     #[arg(long, value_name = "S")]
     pub seed: u64,
-    /// When the days begin; what feeds show then lies before it
+    /// The start of the days; the first windows show entries from before it
     #[arg(long, value_name = "TIME", value_parser = moment, default_value = "2011-07-09T05:00:00Z")]
     pub start: Time,
-    /// So many percent of the entries appear after the time they claim: half of those within 40
-    /// minutes, nine of ten within 7 hours
+    /// The percentage of entries that appear later than they claim: half of them within 40
+    /// minutes, nine in ten within 7 hours
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0)]
     pub late: u8,
-    /// So many percent of the entries claim a later time than that of their appearing, as if
-    /// their dates had been rewritten
+    /// The percentage of entries that claim a later time than they appear, as if their dates had
+    /// been rewritten
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0)]
     pub rewritten: u8,
     /// Give every entry a topic and a title of its words, for `--queries`
@@ -280,7 +280,7 @@ fn percent(text: &str) -> Result<u8, String> {
     read.ok_or_else(|| "not a percentage; write a whole number from 0 to 100".to_owned())
 }
 
-/// A moment, or a day.
+/// Reads a time, or a day.
 fn moment(text: &str) -> Result<Time, String> {
     let whole_day = || lab::world::trace::moment(&format!("{text}T00:00:00Z"));
     lab::world::trace::moment(text)
@@ -288,7 +288,7 @@ fn moment(text: &str) -> Result<Time, String> {
         .ok_or_else(|| "not a time; write 2011-07-16T05:00:00Z or 2011-07-16".to_owned())
 }
 
-/// `+02:00` in seconds east of UTC.
+/// Reads `+02:00`, in seconds east of UTC.
 fn zone(text: &str) -> Result<i32, String> {
     if matches!(text, "Z" | "UTC") {
         return Ok(0);
@@ -307,7 +307,7 @@ fn zone(text: &str) -> Result<i32, String> {
     Ok(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60))
 }
 
-/// `1000/1h`.
+/// Reads `1000/1h`.
 fn allowance(text: &str) -> Result<PollAllowance, String> {
     let refuse = || "not a budget; write polls and a time: 1000/1h".to_owned();
     let (polls, per) = text.split_once('/').ok_or_else(refuse)?;
@@ -330,7 +330,7 @@ fn numbers<const N: usize>(text: &str, example: &str) -> Result<[f64; N], String
     let parts: Vec<f64> = text.split(',').map_while(|part| part.trim().parse().ok()).collect();
     let valid =
         parts.iter().all(|w: &f64| w.is_finite() && *w >= 0.0) && parts.iter().any(|w| *w > 0.0);
-    let refuse = || format!("not {N} weights from 0 on, one above it; write {example}");
+    let refuse = || format!("not {N} weights of 0 or more, one of them above 0; write {example}");
     if text.split(',').count() != N || !valid {
         return Err(refuse());
     }

@@ -1,4 +1,4 @@
-//! The commands of those who run an instance: copies, and what the program says about itself.
+//! The arguments of the operators' commands: backup, restore and configuration.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use super::InstanceArgs;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The copy is one file: feeds, entries, polls, queries and settings, as they \
-    were at one moment. It holds\nthe secrets in feed URLs too, so only its owner may read it. \
-    Files that queries deliver to and the\nconfiguration are not in it."
+    were at one moment. It contains\nthe secrets in feed URLs too, so only its owner can read it. \
+    It does not contain the configuration\nor the files that queries deliver to."
 )]
 pub struct Backup {
     /// The file of the copy; `-` is standard output
@@ -26,8 +26,8 @@ pub struct Backup {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The daemon must not run on this folder. With --force the store that is \
-    there is kept as\ntidings.db.replaced; remove it when all is well.")]
+#[command(after_help = "The daemon must not run on this folder. With --force the old store \
+    is kept as\ntidings.db.replaced; remove it when the new one works.")]
 pub struct Restore {
     /// A copy made by `tidings backup`; `-` is standard input
     pub file: PathBuf,
@@ -43,7 +43,7 @@ pub struct Restore {
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print what the configuration file may hold, as Markdown
+    /// Print all keys of the configuration file, as Markdown
     Reference,
     /// Check the configuration file
     Check {

@@ -1,4 +1,4 @@
-//! `tidings query …` as the contract spells it.
+//! The arguments of `tidings query …`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub enum QueryCommand {
     Apply {
         /// A file of statements; `-` is standard input
         file: PathBuf,
-        /// Also search the entries of this time, such as 7d
+        /// Also search stored entries seen in this time, e.g. 7d
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         past: Option<Duration>,
         /// Print JSON, for programs
@@ -58,7 +58,7 @@ pub enum QueryCommand {
     Test {
         /// A file of statements; `-` is standard input
         file: PathBuf,
-        /// Entries seen in this time
+        /// Search the entries seen in this time
         #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "7d")]
         past: Duration,
         /// Print JSON, for programs
@@ -67,11 +67,11 @@ pub enum QueryCommand {
         #[command(flatten)]
         place: InstanceArgs,
     },
-    /// Show the deliveries of a query: progress and failures
+    /// Show the progress and the dead letters of receivers
     Deliveries {
         /// The query; without it all queries are shown
         name: Option<String>,
-        /// Try failed deliveries again
+        /// Send its dead letters again
         #[arg(long, requires = "name")]
         replay: bool,
         /// Print JSON, for programs

@@ -1,4 +1,4 @@
-//! `tidings backup`: everything in one file, while the daemon goes on.
+//! `tidings backup`: copies everything to one file while the daemon continues.
 
 use std::io::Write;
 use std::path::Path;
@@ -36,8 +36,8 @@ pub fn run(args: &Backup) -> Result<(), CliError> {
     print_line(&format!("{file}: {feeds}, {entries}, {mb:.1} MB; checked"))
 }
 
-/// Refuses to overwrite the store itself, even with force. A process that has the store open would
-/// go on writing into a deleted file with a log that no longer fits.
+/// Refuses to overwrite the store itself, even with `--force`. A process that has the store open
+/// would continue to write into a deleted file with a log that no longer fits.
 fn refuse_own_files(data: &Path, to: &Path) -> Result<(), CliError> {
     let Ok(to) = to.canonicalize() else { return Ok(()) };
     let is_own = |name: &str| data.join(name).canonicalize().is_ok_and(|own| own == to);
@@ -50,7 +50,7 @@ fn refuse_own_files(data: &Path, to: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A stream cannot be looked over or taken back, so a whole copy is made first.
+/// A stream cannot be checked or taken back, so the whole copy is made first.
 fn to_standard_output(data: &Path) -> Result<(), CliError> {
     let folder = tempfile::tempdir_in(data)
         .map_err(|e| failed(format!("cannot create a folder in {}: {e}", data.display())))?;

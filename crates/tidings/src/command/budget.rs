@@ -1,4 +1,5 @@
-//! `tidings budget`: how many polls the whole instance may make, and which strategy spends them.
+//! `tidings budget`: the maximum number of polls of the whole instance, and the strategy that
+//! spends them.
 
 use api::plural;
 use dispatch::command::{Command, CommandResult};
@@ -37,7 +38,7 @@ pub async fn run(args: BudgetArgs) -> Result<(), CliError> {
     })
 }
 
-/// The requested change: `None` to look only, `Some(None)` for no budget.
+/// Returns the requested change: `None` to show the budget only, `Some(None)` for no budget.
 fn wanted(
     args: &BudgetArgs,
     now: Option<BudgetRule>,

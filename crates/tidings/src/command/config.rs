@@ -1,4 +1,4 @@
-//! `tidings config`: the reference of the configuration file, and a look at one.
+//! `tidings config`: prints the reference of the configuration file, or checks a file.
 
 use crate::args::NetworkArgs;
 use crate::args::operate::ConfigCommand;

@@ -1,5 +1,5 @@
-//! `tidings run --demo`: the program serves itself a hundred feeds with synthetic rhythms and
-//! polls only those, at 600 times the speed of the world.
+//! `tidings run --demo`: the program serves a hundred synthetic feeds to itself and polls only
+//! those, at 600 times real speed.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -18,15 +18,15 @@ use crate::error::{CliError, input_error};
 
 const SPEED: f64 = 600.0;
 const FEEDS: usize = 100;
-/// At this speed a day of the world is 600 of the demonstration's.
+/// At 600 times real speed these days last 7.2 hours.
 const DAYS: u16 = 180;
 const SEED: u64 = 2011;
-/// A window that grows with every entry stays below the limits of a document.
+/// Keeps a window that grows with every entry below the limits of a document.
 const GROWN_WINDOW: usize = 300;
-/// The tags of the demonstration, dealt out in turn.
+/// The tags of the demonstration. Feeds get them in turn.
 const TOPICS: [&str; 8] =
     ["news", "science", "technology", "culture", "sport", "travel", "food", "music"];
-/// Says in the store that a folder holds a demonstration and nothing else.
+/// The setting that marks a folder as a demonstration.
 const MARK: &str = "demo";
 
 pub struct Demo {
@@ -37,7 +37,7 @@ pub struct Demo {
     feeds: Vec<DemoFeed>,
 }
 
-/// Lays a fresh data folder out and draws the feeds. The caller holds the folder's lock.
+/// Creates a new data folder and draws the feeds. The caller holds the folder's lock.
 pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, CliError> {
     refuse_what_is_in_use(&config.data)?;
     remove_database(&config.data)?;
@@ -74,7 +74,7 @@ pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, CliError> {
 }
 
 impl Demo {
-    /// Serves the feeds until the future ends, and hands the rest on.
+    /// Serves the feeds until the future ends. Returns the other parts.
     pub fn serve(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -91,7 +91,7 @@ impl Demo {
     }
 }
 
-/// Refuses a folder that holds the data of somebody: a demonstration would replace them.
+/// Refuses a folder with somebody's data, because a demonstration would replace it.
 fn refuse_what_is_in_use(folder: &Path) -> Result<(), CliError> {
     let store = match Store::open(folder, OpenMode::ReadOnly) {
         Ok(store) => store,
@@ -117,7 +117,7 @@ fn refuse_what_is_in_use(folder: &Path) -> Result<(), CliError> {
     )))
 }
 
-/// A demonstration starts afresh: its clock and its feeds are new each time.
+/// Removes the old database: a demonstration always starts with a new clock and new feeds.
 fn remove_database(folder: &Path) -> Result<(), CliError> {
     for name in ["tidings.db", "tidings.db-wal", "tidings.db-shm"] {
         let path: PathBuf = folder.join(name);

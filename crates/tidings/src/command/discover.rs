@@ -20,7 +20,7 @@ struct DiscoveredFeed {
     url: String,
     title: Option<String>,
     mime_type: Option<String>,
-    /// Why it is left out, where it stands for a feed that is listed already.
+    /// The reason why it is left out, if it is the same as a listed feed.
     dropped: Option<String>,
 }
 
@@ -73,7 +73,9 @@ async fn feeds_of(errands: &Errands, url: Url) -> Result<Vec<DiscoveredFeed>, St
         Fetched::Refused { status } => Err(format!("the server refused ({status})")),
         Fetched::Blocked { reason } => Err(reason),
         Fetched::Failed(failure) => Err(failure.detail),
-        Fetched::NotModified { .. } => Err("304 to a first request".to_owned()),
+        Fetched::NotModified { .. } => {
+            Err("the server answered 304 (not modified) to a first request".to_owned())
+        }
     }
 }
 

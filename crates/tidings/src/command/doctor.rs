@@ -1,5 +1,5 @@
-//! `tidings doctor`: checks configuration, storage, clock and reachability, and says what to do.
-//! It makes no HTTP request: looking names up is enough to see whether the network is there.
+//! `tidings doctor`: checks configuration, storage, clock and network, and says what to do. It
+//! sends no HTTP request: name lookups are enough to see whether the network works.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -16,9 +16,9 @@ use crate::config::{self, Config};
 use crate::error::{CliError, failed_silently};
 use crate::output::{print_json, print_line};
 
-/// The first release; a clock that shows less is wrong.
+/// The time of the first release. A clock that shows an earlier time is wrong.
 const RELEASED: Time = Time::from_secs(1_760_000_000);
-/// Names looked up to see whether the network is there.
+/// Names that are looked up to see whether the network works.
 const NAMES_MAX: usize = 5;
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -79,7 +79,7 @@ pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CliError> {
             None
         }
         Err(error) => {
-            let remedy = "the message says what to do; a backup helps where the file is damaged";
+            let remedy = "do what the message says; if the file is damaged, restore a backup";
             checks.push(DoctorCheck::trouble("storage", error.to_string(), remedy.to_owned()));
             None
         }
@@ -116,7 +116,7 @@ fn print(checks: &[DoctorCheck], json: bool) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Says whose settings are judged: those of the daemon while one runs, else those of this call.
+/// Says whose settings are checked: those of the running daemon, or those of this call.
 fn configuration(
     judged: &CheckedSettings,
     config: &Config,
@@ -163,7 +163,7 @@ fn storage(
     now: Time,
 ) -> Result<Vec<DoctorCheck>, CliError> {
     let counts = store.counts(now)?;
-    // The latest writes are in the log next to the file; at first everything is there.
+    // The latest writes are in the log next to the file. At first the log holds everything.
     let standing = store.status(now)?;
     let bytes = standing.database_bytes + standing.log_bytes;
     let mut checks = vec![DoctorCheck::good(
@@ -226,7 +226,7 @@ fn storage(
     Ok(checks)
 }
 
-/// A store is made for its owner alone, but one of an older program keeps the mode that it has.
+/// A new store is readable only by its owner. A store of an older program keeps its file mode.
 fn readable(store: &Store) -> Option<DoctorCheck> {
     let path = store.path();
     let mode = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.permissions().mode());
@@ -238,7 +238,7 @@ fn readable(store: &Store) -> Option<DoctorCheck> {
     })
 }
 
-/// Whether those who should reach the page can, and can do it safely.
+/// Checks whether people can reach the page, and whether the connection is safe.
 fn access(store: &Store, judged: &CheckedSettings) -> Result<Option<DoctorCheck>, CliError> {
     let public = judged.public_url.as_ref();
     let says = if !store.has_accounts()? {
@@ -292,7 +292,7 @@ async fn reachability(
     let mut found = 0;
     for name in &names {
         if judged.resolved.contains(name) {
-            // Its address is configured: the name server is not asked by a poll either.
+            // Its address is configured, so a poll does not use the name server either.
             found += 1;
             continue;
         }

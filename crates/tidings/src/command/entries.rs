@@ -1,8 +1,8 @@
-//! `tidings entries`: the stream as JSON lines, oldest first.
+//! `tidings entries`: prints the stream as JSON lines, oldest first.
 
 use std::time::Duration;
 
-use engine::Letters;
+use engine::MatchMessages;
 use feed::EntryId;
 use serde_json::json;
 use store::{EntryFilter, Store, StreamCursor};
@@ -12,9 +12,9 @@ use crate::error::{CliError, failed, input_error};
 use crate::output::{print_json_line, shown_url};
 use crate::{access, config};
 
-/// EntriesArgs read at a time: enough to be quick, few enough to stay small.
+/// Entries read at once: enough to be fast, few enough to need little memory.
 pub const BATCH: u32 = 500;
-/// How often `--follow` looks for new entries.
+/// The interval at which `--follow` looks for new entries.
 const FOLLOW_POLL: Duration = Duration::from_millis(200);
 
 pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
@@ -33,16 +33,16 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
         })?),
     };
     let cursor = args.after.as_deref().map(position).transpose()?.unwrap_or(EntryId(0));
-    // One that lies ahead of all that was given is of another store: all that is kept follows.
+    // A cursor ahead of all entries is from another store. All stored entries follow.
     let foreign = cursor > store.last_entry_id()?;
     let mut after = if foreign { EntryId(0) } else { cursor };
     let asked = after > EntryId(0);
-    // Until a line says so.
+    // Set until an output line has reported the gap.
     let mut gap = false;
     if foreign {
         say_gap(&mut gap);
     }
-    let mut letters = Letters::default();
+    let mut messages = MatchMessages::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
     while left > 0 {
         let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
@@ -62,7 +62,7 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
             }
         };
         for entry in &batch {
-            let mut shown = letters.entry(&store, entry)?;
+            let mut shown = messages.entry(&store, entry)?;
             shown["cursor"] = json!(StreamCursor::Stream(entry.id).to_string());
             if std::mem::take(&mut gap) {
                 shown["gap"] = json!(true);
@@ -80,7 +80,7 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Waits until new entries are looked for again.
+/// Waits until the next look for new entries.
 pub fn wait(store: &Store) -> Result<(), CliError> {
     if store.is_lost() {
         let file = store.path().display();
@@ -91,7 +91,7 @@ pub fn wait(store: &Store) -> Result<(), CliError> {
     Ok(())
 }
 
-/// EntriesArgs behind a reader's cursor are gone. The next line says so too.
+/// Reports that entries after a cursor are gone. The next line reports it too.
 pub fn say_gap(gap: &mut bool) {
     *gap = true;
     eprintln!("gap: the entries after this cursor were deleted; the oldest that is left follows");

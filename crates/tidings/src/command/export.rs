@@ -1,4 +1,4 @@
-//! `tidings export`: all feeds as a subscription list.
+//! `tidings export`: prints all feeds as a subscription list.
 
 use feed::FeedUrl;
 use parse::opml::Outline;

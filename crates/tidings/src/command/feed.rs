@@ -6,7 +6,7 @@ mod poll;
 use std::time::Duration;
 
 use api::plural;
-use dispatch::command::{Change, Command, CommandResult, NotAdded, Target};
+use dispatch::command::{Command, CommandResult, FeedSettingsChange, NotAdded, Target};
 use engine::Clock;
 use polling::model::behaviour::Behaviour;
 use serde_json::{Map, Value, json};
@@ -82,19 +82,20 @@ fn refused(not_added: &[NotAdded]) -> CliError {
             candidates.map(|candidate| format!("  the page links to this feed: {candidate}")),
         );
     }
-    lines.push("nothing of it is kept; --force adds it anyway".to_owned());
+    lines.push("it was not added; --force adds it anyway".to_owned());
     failed(lines.join("\n"))
 }
 
-/// When the feed is polled next by itself, if it is. A last poll that is ahead of the clock was
-/// made before the clock was set back; the daemon moves the next one along when it starts.
+/// Returns when the feed is polled next, unless it is paused or gone. If the last poll is ahead of
+/// the clock, the clock was set back since. The daemon moves the next poll by the same time when it
+/// starts.
 pub fn next_poll(f: &FeedRow, now: feed::Time) -> Option<feed::Time> {
     let by_itself = f.location.gone.is_none() && !f.paused;
     let back = f.history.last_poll_at.map_or(Duration::ZERO, |last| last.since(now));
     f.schedule.next_at.filter(|_| by_itself).map(|at| at - back)
 }
 
-/// The contract's row.
+/// Returns the row of `feed list --json`.
 fn list_json(f: &FeedRow, now: feed::Time) -> Value {
     json!({
         "id": f.id.0,
@@ -197,7 +198,7 @@ async fn change(set: FeedSet) -> Result<(), CliError> {
         (None, Some(tag)) => Target::Tag(tag),
         (None, None) => return Err(input_error("name a feed, or a tag with --tag".to_owned())),
     };
-    let change = Change {
+    let change = FeedSettingsChange {
         policy: set.policy.map(|p| (p != "default").then_some(p)),
         alpha: seconds("--alpha", set.alpha)?,
         beta: seconds("--beta", set.beta)?,
@@ -205,7 +206,7 @@ async fn change(set: FeedSet) -> Result<(), CliError> {
         weight: set.weight,
         paused: if set.pause { Some(true) } else { set.resume.then_some(false) },
     };
-    if change == Change::default() {
+    if change == FeedSettingsChange::default() {
         let what = "--policy, --alpha, --beta, --weight, --max-delay, --pause or --resume";
         return Err(input_error(format!("nothing to set; name one of {what}")));
     }

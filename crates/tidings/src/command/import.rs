@@ -1,4 +1,4 @@
-//! `tidings import`: a subscription list becomes feeds. It makes no request.
+//! `tidings import`: adds the feeds of a subscription list. It makes no request.
 
 use std::path::Path;
 

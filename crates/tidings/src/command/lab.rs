@@ -1,5 +1,5 @@
-//! `tidings lab`: replay the world, measure, compare. The lab computes; here files are opened and
-//! results printed.
+//! `tidings lab`: replays traces, measures and compares. The crate `lab` calculates; this module
+//! opens files and prints results.
 
 mod budget;
 mod contender;
@@ -45,7 +45,7 @@ pub fn run(command: LabCommand) -> Result<(), CliError> {
     }
 }
 
-/// As many threads as the machine has cores.
+/// Returns the number of cores.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

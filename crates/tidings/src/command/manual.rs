@@ -1,5 +1,5 @@
-//! `tidings man` and `tidings completions`: what the declaration of the command line says, as
-//! manual pages and for shells.
+//! `tidings man` and `tidings completions`: turn the declaration of the command line into manual
+//! pages and shell completions.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::args::Cli;
 use crate::error::{CliError, failed};
 use crate::output::print_line;
 
-/// The page of the whole program, or with a folder one for it and one for each command.
+/// Prints the page of the whole program. With a folder, writes that page and one for each command.
 pub fn man(out: Option<&Path>) -> Result<(), CliError> {
     let cli = Cli::command();
     let Some(folder) = out else {

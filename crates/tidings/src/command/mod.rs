@@ -1,4 +1,4 @@
-//! One command, one file.
+//! The commands, one in each file.
 
 pub mod backup;
 pub mod budget;

@@ -1,4 +1,4 @@
-//! `tidings parse`: one document, as the parser sees it.
+//! `tidings parse`: shows one document as the parser reads it.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub fn run(
     print_human(&document)
 }
 
-/// The contract's shape. Absent values are null, never invented.
+/// Returns a document as JSON. Missing values are null and never invented.
 fn document_json(d: &Document) -> Value {
     let seconds = |d: Option<std::time::Duration>| d.map(|d| d.as_secs());
     json!({

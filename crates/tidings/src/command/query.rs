@@ -9,8 +9,8 @@ mod test;
 use std::path::Path;
 
 use api::plural;
-use dispatch::command::{Applied, Command, CommandResult, QueriesCommand, QueriesResult};
-use engine::command::standing::{CheckError, CheckedQueryFile, check, located};
+use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult, StatementResult};
+use engine::command::queries::{CheckError, CheckedQueryFile, check, located};
 use query::{Access, Effect};
 use serde_json::json;
 use store::{OpenMode, QueryRow, Store, StoreError};
@@ -78,7 +78,7 @@ pub fn text(file: &Path) -> Result<String, CliError> {
     })
 }
 
-/// Holds a file against what is stored. Faults go to standard error as they are, one a line.
+/// Checks a file against the stored queries. Prints faults to standard error, one on each line.
 fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile, CliError> {
     let store = match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
@@ -94,7 +94,7 @@ fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile,
     })
 }
 
-/// A query by its name.
+/// Finds a query by its name.
 fn find(store: &Store, name: &str) -> Result<QueryRow, CliError> {
     store.query(name)?.ok_or_else(|| {
         let shown = crate::output::one_line(name, 100);
@@ -112,7 +112,7 @@ fn say_applied(granted: &QueriesResult, as_json: bool) -> Result<(), CliError> {
             "feeds_resting": feeds_resting, "past": past,
         }));
     }
-    for Applied { name, what } in queries {
+    for StatementResult { name, what } in queries {
         print_line(&format!("{name}: {what}"))?;
     }
     if *feeds_added > 0 {

@@ -1,4 +1,4 @@
-//! Commands that other processes left in the store, carried out by the daemon.
+//! Carries out commands that other processes left in the store. The daemon runs it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use engine::Engine;
 use engine::command::carry_out;
 use store::{CommandRequest, RequestId, StoreError};
 
-/// How often the daemon looks for requests: a command waits no longer than this for its start.
+/// The interval of looks for requests. A command waits no longer than this for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How often an answer is tried again that could not be written.
+/// The interval of attempts to write an answer.
 const ANSWER_AGAIN_EVERY: Duration = Duration::from_secs(1);
 
-/// Carries out requests until the task is ended. Each runs by itself: a poll that waits for a
-/// domain's gap holds no other request up.
+/// Carries out requests until the task is aborted. Each runs separately: a poll that waits for a
+/// domain's gap does not delay another request.
 pub async fn serve(engine: Arc<Engine>) {
     let mut last_error = None;
     let mut last = RequestId(0);
@@ -22,7 +22,7 @@ pub async fn serve(engine: Arc<Engine>) {
         match engine.store.pending_requests() {
             Ok(requests) => {
                 last_error = None;
-                // One that is being carried out has no answer yet, and stays in the list.
+                // A request that is being carried out has no answer yet and stays in the list.
                 let newer = requests.into_iter().filter(|r| r.id > last).collect::<Vec<_>>();
                 for request in newer {
                     last = request.id;
@@ -35,7 +35,7 @@ pub async fn serve(engine: Arc<Engine>) {
     }
 }
 
-/// The same trouble ten times a second is one line in the log.
+/// Logs an error once, even if it repeats ten times a second.
 fn log_once(last: &mut Option<String>, error: &StoreError) {
     let text = error.to_string();
     if last.as_ref() != Some(&text) {
@@ -58,7 +58,8 @@ async fn answer(engine: Arc<Engine>, request: CommandRequest) {
     tracing::error!(error = why, "cannot answer a request of another process");
     let refusal = match done {
         Ok(_) => {
-            let message = format!("it was done, but the answer could not be kept: {why}");
+            let message =
+                format!("the command was carried out, but its answer could not be stored: {why}");
             CommandRefusal { message, input: false }
         }
         Err(refusal) => refusal,
@@ -83,9 +84,9 @@ async fn carried_out(
     done.map_err(|e| CommandRefusal { message: e.to_string(), input: e.is_input() })
 }
 
-/// Writes the answer as soon as the store can be written: the caller waits for it.
+/// Writes the answer as soon as the store can be written, because the caller waits for it.
 async fn answer_later(engine: &Engine, id: RequestId, refusal: &CommandRefusal) {
-    // A sentence and a flag are always written.
+    // A text and a flag always serialise.
     let body = serde_json::to_string(refusal).unwrap_or_default();
     loop {
         tokio::time::sleep(ANSWER_AGAIN_EVERY).await;

@@ -1,4 +1,4 @@
-//! `tidings restore`: a copy becomes the store of a data folder.
+//! `tidings restore`: replaces the store of a data folder by a copy.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,10 +25,10 @@ pub fn run(args: &Restore) -> Result<(), CliError> {
     let restored = restored.map_err(|error| match error {
         StoreError::Exists { .. } | StoreError::Newer { .. } => input_error(error.to_string()),
         StoreError::Altered { what, .. } => input_error(format!(
-            "{} is not as `tidings backup` makes a copy: {what}; choose another",
+            "{} differs from a copy made by `tidings backup`: {what}; choose another file",
             args.file.display()
         )),
-        // So far only the copy was read.
+        // Up to here only the copy was read.
         error if error.kind() == ErrorKind::Corrupt => input_error(format!(
             "{} is not a complete copy made by tidings backup; choose another file",
             args.file.display()

@@ -23,7 +23,7 @@ use crate::config::{self, Config};
 use crate::error::{CliError, failed, input_error};
 use crate::output;
 
-/// How often the daemon says on a log line how the first round goes.
+/// The interval of log lines about the first round of polls.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 pub async fn run(args: RunArgs) -> Result<(), CliError> {
@@ -43,8 +43,8 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
     }
     if !config.listen.ip().is_loopback() && !has_accounts(&config)? {
         return Err(input_error(format!(
-            "without an account the page is served on loopback only, not on {}; make one first: \
-             tidings user add NAME",
+            "without an account the page is served on loopback only, not on {}; create one \
+             first: tidings user add NAME",
             config.listen
         )));
     }
@@ -55,7 +55,8 @@ fn has_accounts(config: &Config) -> Result<bool, CliError> {
     Ok(Store::open(&config.data, OpenMode::ReadWrite)?.has_accounts()?)
 }
 
-/// Jitter should differ from start to start, or restarts would repeat each other's herd.
+/// Returns a new seed at every start. Otherwise jitter would send the same burst of polls after
+/// each restart.
 #[expect(clippy::disallowed_methods, reason = "the one source of chance; it is passed down")]
 fn seed() -> u64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
@@ -79,7 +80,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
     }
     if !store.has_accounts()? {
         tracing::info!(
-            "there is no account yet: everybody at this machine may use the page; make one \
+            "there is no account yet: everybody at this machine may use the page; create one \
              with `tidings user add NAME`"
         );
     }
@@ -117,20 +118,20 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
     tracing::info!("stopping");
     for task in tasks {
         task.abort();
-        // A task that was aborted says so; nothing else can come.
+        // The only possible error is that the task was aborted.
         let _ = task.await;
     }
     let _ = stop.send(true);
     engine.stop().await;
     if let Ok(Err(error)) = server.await {
-        tracing::error!(%error, "the page's server ended badly");
+        tracing::error!(%error, "the server of the page ended with an error");
     }
     drop(lock);
     Ok(())
 }
 
 /// Carries out the commands of the page and the API in the engine of this process.
-fn act(engine: &Arc<Engine>) -> api::Act {
+fn act(engine: &Arc<Engine>) -> api::CommandFn {
     let engine = Arc::downgrade(engine);
     Arc::new(move |command| {
         let engine = engine.clone();
@@ -145,7 +146,7 @@ fn act(engine: &Arc<Engine>) -> api::Act {
     })
 }
 
-/// The proxy of pictures, unless the operator wants none.
+/// Creates the proxy for pictures, unless the operator turned it off.
 fn images(config: &Config, engine: &Engine) -> Result<Option<Arc<api::Images>>, CliError> {
     if !config.shows_images {
         return Ok(None);
@@ -159,7 +160,7 @@ fn images(config: &Config, engine: &Engine) -> Result<Option<Arc<api::Images>>, 
     Ok(Some(Arc::new(api::Images::new(&engine.store, Arc::new(fetch))?)))
 }
 
-/// The published feeds, as the hub asks for them.
+/// Returns the source of published feeds for the hub.
 fn topics(context: &api::ServerContext) -> engine::Topics {
     let (asked, shown) = (context.clone(), context.clone());
     engine::Topics {
@@ -168,7 +169,7 @@ fn topics(context: &api::ServerContext) -> engine::Topics {
     }
 }
 
-/// A published feed as the hub pushes it.
+/// Returns a published feed as the hub pushes it.
 fn rendered(
     context: &api::ServerContext,
     topic: &str,
@@ -188,23 +189,23 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {
-    // The sender going away means the same.
+    // If the sender is gone, the program stops as well.
     let _ = stopped.wait_for(|stop| *stop).await;
 }
 
-/// The engine's figures, as the page shows them.
+/// Returns the engine's figures for the page.
 fn live(
     engine: &Engine,
     store: &Store,
     started_at: feed::Time,
     demo: bool,
-) -> impl Fn() -> api::Live + Send + Sync + 'static {
+) -> impl Fn() -> api::EngineState + Send + Sync + 'static {
     let (figures, store) = (engine.figures_reader(), store.clone());
     move || {
         let now = figures();
-        // The store says more exactly why nothing is kept.
+        // The store gives a more exact reason why nothing is recorded.
         let not_kept = store.trouble().map(|why| why.to_string());
-        api::Live {
+        api::EngineState {
             not_ready: not_kept.or_else(|| now.trouble().map(str::to_owned)),
             demo,
             started_at,
@@ -220,15 +221,15 @@ fn live(
     }
 }
 
-/// Reads the engine's poll counts. It does not keep the engine alive.
-fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'static {
+/// Returns a reader of the engine's poll counts. It does not keep the engine alive.
+fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::PollTotals + Send + Sync + 'static {
     let (figures, engine) = (engine.figures_reader(), Arc::downgrade(engine));
     move || {
         let now = figures();
         let rule = engine.upgrade().and_then(|engine| engine.budget());
         let (limits, units) = (rule.map(|r| r.limits()), rule.filter(|r| r.price.is_some()));
         let bytes = limits.filter(|_| units.is_none()).and_then(|b| b.bytes_per_day());
-        api::Spent {
+        api::PollTotals {
             seen: now.seen,
             unchanged: now.unchanged,
             failed: now.failed,
@@ -243,19 +244,19 @@ fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'stati
     }
 }
 
-/// The budget in force, as it is written.
+/// Returns a reader of the budget in force, as it is written.
 fn rule(engine: &Arc<Engine>) -> impl Fn() -> Option<String> + Send + Sync + 'static {
     let engine = Arc::downgrade(engine);
     move || engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.to_string())
 }
 
-/// Other rules on the own history, for the page.
+/// Returns the job that replays the own history with other rules, for the page.
 fn what_if(config: &Config, store: &Store) -> ReplayJob {
     let (config, store) = (config.clone(), store.clone());
     ReplayJob::new(Arc::new(move |told| super::lab::outlook(&store, &config, told)))
 }
 
-/// Commands that were left for a daemon that was killed are not carried out long after.
+/// Refuses commands that were left for a daemon that has ended. They would come too late.
 fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), CliError> {
     let now = clock.now();
     let body = "{\"message\":\"the daemon was restarted; repeat the command\",\"input\":false}";
@@ -263,7 +264,7 @@ fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Shows how the first round goes: a bar on a terminal, a line now and then in a log.
+/// Shows the progress of the first round: a bar on a terminal, log lines otherwise.
 async fn report_progress(engine: Arc<Engine>) {
     let Ok(counts) = engine.store.counts(engine.clock.now()) else { return };
     let n_first = counts.first_polls;
@@ -300,10 +301,10 @@ async fn wait_for_signal() -> Result<(), CliError> {
     Ok(())
 }
 
-/// Polls each feed that is due now at most once. Waits for gaps, not for Retry-After.
+/// Polls each feed that is due now at most once. Waits for gaps, but not for Retry-After.
 async fn once(config: &Config, lock: Lock) -> Result<(), CliError> {
     let store = Store::open(&config.data, OpenMode::ReadWrite)?;
-    let engine = access::start(config, store, Watch::Asked)?;
+    let engine = access::start(config, store, Watch::OnRequest)?;
     let due = engine.store.due_feeds(engine.clock.now())?;
     let bar = output::bar("polling", due.len() as u64);
     let mut answers = engine.poll(&due)?;

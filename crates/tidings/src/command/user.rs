@@ -1,5 +1,5 @@
-//! `tidings user`: accounts and tokens. They are rows of the store and nothing else; the daemon
-//! sees them with the next request.
+//! `tidings user`: accounts and tokens. They are rows of the store only. The daemon sees a change
+//! at its next request.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -36,12 +36,12 @@ pub fn run(user: UserCommand) -> Result<(), CliError> {
     }
 }
 
-/// The store, made where there is none: the first account may come before the first feed.
+/// Opens the store, or creates it: the first account may come before the first feed.
 fn open(place: &InstanceArgs) -> Result<Store, CliError> {
     access::write(&config::read_offline(place)?)
 }
 
-/// The store of a folder that has one: a mistyped folder has no accounts to look for.
+/// Opens an existing store: a mistyped folder has no accounts.
 fn open_existing(place: &InstanceArgs) -> Result<Store, CliError> {
     access::read(&config::read_offline(place)?)?;
     open(place)

@@ -1,5 +1,5 @@
-//! `tidings feed why`: when a feed is polled next, by which rule, from which figures, held back by
-//! what, and what happened at the last polls.
+//! `tidings feed why`: says when a feed is polled next, by which rule and figures, what delays it,
+//! and how the last polls ended.
 
 use engine::Clock;
 use feed::Time;
@@ -40,7 +40,7 @@ pub fn run(one: &OneFeed) -> Result<(), CliError> {
     }
     print_line(&format!("feed {}: {}", feed.id, feed.location.url))?;
     for sentence in &sentences {
-        // A hub's or a server's own words may be in it.
+        // It may quote a hub or a server.
         print_line(&tamed(sentence))?;
     }
     if polls.is_empty() {
@@ -63,12 +63,12 @@ pub fn run(one: &OneFeed) -> Result<(), CliError> {
     print_line(&table.to_string())
 }
 
-/// Why a poll was made: the sentences that explained it before.
+/// Explains why a poll was made, in the same sentences as before the poll.
 fn told(reason: &str) -> String {
     polling::explain(reason).unwrap_or_else(|| reason.to_owned())
 }
 
-/// A sentence that ends like one.
+/// Returns words with a full stop at the end.
 fn ended(words: &str) -> String {
     if words.ends_with(['.', ')']) { words.to_owned() } else { format!("{words}.") }
 }
@@ -77,7 +77,7 @@ fn next(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Option<Time> {
     next_poll(feed, now).map(|t| held_domain.map_or(t, |until| t.max(until)))
 }
 
-/// The explanation in plain words, one thing a sentence.
+/// Returns the explanation in plain words, one thought in each sentence.
 fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String> {
     let mut said = Vec::new();
     match (feed.state(), next(feed, held_domain, now)) {
@@ -120,7 +120,7 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
     said
 }
 
-/// The hub that pushes the feed, or the reason why none does.
+/// Describes the hub that pushes the feed, or why none does.
 fn pushed(
     feed: &FeedRow,
     (push, cloud): (Option<&PushRow>, Option<&CloudRow>),
@@ -176,7 +176,7 @@ fn push_words(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
         ),
         (Some(_), _) => format!(
             "{hub} promised to push it until {until}, but a poll found more than it pushed. \
-             Polls go on until it has pushed reliably again."
+             Polls continue until it has pushed reliably again."
         ),
         _ => format!("{hub} promised to push it until {until}. It is polled until the first push."),
     }

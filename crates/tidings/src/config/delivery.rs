@@ -1,4 +1,4 @@
-//! `[keys]` and `[mail]`: what deliveries need of the configuration.
+//! `[keys]` and `[mail]`: the settings of deliveries.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,9 +10,9 @@ use serde::Deserialize;
 use super::source::ConfigSource;
 use crate::error::CliError;
 
-/// The folder of delivered files inside the data folder, apart from the database.
+/// The folder for delivered files, inside the data folder and separate from the database.
 const FOLDER: &str = "deliveries";
-/// The ports of submission (RFC 6409, RFC 8314) and of plain SMTP.
+/// The ports for mail submission (RFC 6409, RFC 8314) and for plain SMTP.
 const PORT_STARTTLS: u16 = 587;
 const PORT_TLS: u16 = 465;
 const PORT_PLAIN: u16 = 25;
@@ -54,7 +54,7 @@ fn server(table: MailTable, source: &ConfigSource) -> Result<Mail, CliError> {
         Some("tls") => (MailSecurity::Tls, PORT_TLS),
         Some("none") => (MailSecurity::None, PORT_PLAIN),
         Some(other) => {
-            let what = format!("`{other}` is none of starttls, tls and none");
+            let what = format!("`{other}` is not starttls, tls or none");
             return Err(source.fault("mail", "security", what));
         }
     };

@@ -1,11 +1,11 @@
-//! `images`: what becomes of the pictures in entries.
+//! `images`: whether the pictures of entries are shown.
 
 use super::source::ConfigSource;
 use crate::error::CliError;
 
 pub const DEFAULT: &str = "proxy";
 
-/// Whether pictures are shown, through our own proxy.
+/// Returns whether pictures are shown, through our own proxy.
 pub fn shown(choice: Option<&str>, source: &ConfigSource) -> Result<bool, CliError> {
     match choice.unwrap_or(DEFAULT) {
         "proxy" => Ok(true),

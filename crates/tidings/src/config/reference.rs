@@ -213,7 +213,7 @@ fn budget() -> ConfigTable {
         key(
             "polls",
             "polls per time, and bytes",
-            "needed",
+            "required",
             "The maximum number of polls in a time, and optionally the maximum number of bytes in \
              that time. With a price per poll, `5000/1h:1+20/MB+5/s`, it counts units.",
             "\"1000/1h,50MB\"",
@@ -341,7 +341,7 @@ fn mail() -> ConfigTable {
         key(
             "server",
             "host name",
-            "needed",
+            "required",
             "The mail server that digests are sent to.",
             "\"mail.example.org\"",
         )
@@ -362,7 +362,7 @@ fn mail() -> ConfigTable {
         ),
         key("user", "text", "no login", "The user name for the mail server.", "\"tidings\""),
         key("password", "text", "no login", "The password for the mail server.", "\"secret\""),
-        key("from", "address", "needed", "The sender of digests.", "\"tidings@example.org\"")
+        key("from", "address", "required", "The sender of digests.", "\"tidings@example.org\"")
             .needed(),
     ];
     ConfigTable { name: "mail", about: "Without this table no digests are sent.", keys }

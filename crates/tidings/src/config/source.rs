@@ -1,7 +1,7 @@
 //! The text of a configuration file and the positions of its keys. Every error names the key, its
 //! line and column, and shows an example.
 //!
-//! Unknown and missing keys are found here, by the reference; values are judged elsewhere and
+//! Unknown and missing keys are found here, by the reference. Values are checked elsewhere and
 //! reported through [`ConfigSource::fault`].
 
 use std::fmt::Display;
@@ -23,13 +23,13 @@ pub struct ConfigSource {
     /// The file as the operator named it.
     shown: String,
     text: String,
-    keys: Vec<Placed>,
+    keys: Vec<KeyPosition>,
 }
 
-/// The position of a key in a table. The table of the keys before the first header is empty, and a
-/// table itself stands under its name with an empty key.
+/// The position of a key in a table. The keys before the first header have an empty table name. A
+/// table itself has an empty key.
 #[derive(Debug)]
-struct Placed {
+struct KeyPosition {
     table: String,
     key: String,
     at: Range<usize>,
@@ -50,19 +50,20 @@ impl ConfigSource {
         Ok((source, values))
     }
 
-    /// A value that cannot be used: `FILE:LINE:COLUMN: [table] key: reason; for example: …`.
+    /// Returns an error about an invalid value: `FILE:LINE:COLUMN: [table] key: reason; for
+    /// example: …`.
     pub fn fault(&self, table: &str, key: &str, reason: impl Display) -> CliError {
         let placed = self.find(table, key).or_else(|| self.find(table, ""));
         let at = placed.map_or(0, |placed| placed.value.start);
         self.say(at, &shown(&format!("{}: {reason}", named(table, key)), table, key))
     }
 
-    /// The place of a table's header: `FILE:LINE:COLUMN`.
+    /// Returns the position of a table's header: `FILE:LINE:COLUMN`.
     pub fn place_of(&self, table: &str) -> String {
         self.place(self.find(table, "").map_or(0, |placed| placed.at.start))
     }
 
-    fn find(&self, table: &str, key: &str) -> Option<&Placed> {
+    fn find(&self, table: &str, key: &str) -> Option<&KeyPosition> {
         self.keys.iter().find(|placed| placed.table == table && placed.key == key)
     }
 
@@ -75,7 +76,7 @@ impl ConfigSource {
         input_error(format!("{}: {message}", self.place(at)))
     }
 
-    /// Text that is not TOML.
+    /// Returns an error about text that is not TOML.
     fn syntax(&self, error: &toml::de::Error) -> CliError {
         let span = error.span().unwrap_or(0..0);
         let word = self.text.get(span.clone()).unwrap_or("").trim();
@@ -86,7 +87,7 @@ impl ConfigSource {
         self.say(span.start, error.message())
     }
 
-    /// Every key must be one of the reference, and a table must have the keys that it needs.
+    /// Checks that every key is in the reference, and that each table has its required keys.
     fn check_names(&self) -> Result<(), CliError> {
         let tables = reference::tables();
         for placed in &self.keys {
@@ -108,11 +109,11 @@ impl ConfigSource {
         Ok(())
     }
 
-    /// A value of the wrong type or form.
+    /// Returns an error about a value of the wrong type or form.
     fn unreadable(&self, error: &toml::de::Error) -> CliError {
         let at = error.span().map_or(0, |span| span.start);
         let mut around = self.keys.iter().filter(|p| !p.key.is_empty() && p.value.contains(&at));
-        let Some(Placed { table, key, value, .. }) = around.next() else {
+        let Some(KeyPosition { table, key, value, .. }) = around.next() else {
             return self.say(at, error.message());
         };
         let tables = reference::tables();
@@ -129,8 +130,8 @@ impl ConfigSource {
     }
 }
 
-/// The keys of a document: those before the first table, then each table with its own.
-fn placed(document: &DeTable<'_>) -> Vec<Placed> {
+/// Returns the keys of a document: those before the first table, then each table with its own.
+fn placed(document: &DeTable<'_>) -> Vec<KeyPosition> {
     let mut all = Vec::new();
     for (name, value) in document {
         let (key, at) = (name.get_ref().to_string(), name.span());
@@ -144,16 +145,16 @@ fn placed(document: &DeTable<'_>) -> Vec<Placed> {
                 }
             }
             DeValue::Table(inner) => place_table(&key, inner, at, &mut all),
-            _ => all.push(Placed { table: String::new(), key, at, value: value.span() }),
+            _ => all.push(KeyPosition { table: String::new(), key, at, value: value.span() }),
         }
     }
     all
 }
 
-fn place_table(name: &str, inner: &DeTable<'_>, at: Range<usize>, all: &mut Vec<Placed>) {
+fn place_table(name: &str, inner: &DeTable<'_>, at: Range<usize>, all: &mut Vec<KeyPosition>) {
     let (table, value) = (name.to_owned(), at.clone());
-    all.push(Placed { table, key: String::new(), at, value });
-    all.extend(inner.iter().map(|(key, value)| Placed {
+    all.push(KeyPosition { table, key: String::new(), at, value });
+    all.extend(inner.iter().map(|(key, value)| KeyPosition {
         table: name.to_owned(),
         key: key.get_ref().to_string(),
         at: key.span(),
@@ -161,7 +162,7 @@ fn place_table(name: &str, inner: &DeTable<'_>, at: Range<usize>, all: &mut Vec<
     }));
 }
 
-/// The reference's table of that name; one stands for all domains.
+/// Returns the reference's table of that name. One table describes all domains.
 fn described<'t>(tables: &'t [ConfigTable], name: &str) -> Option<&'t ConfigTable> {
     let is_domain = name.starts_with("domain.");
     tables.iter().find(|t| t.name == name || (is_domain && t.name.starts_with("domain.")))
@@ -188,10 +189,10 @@ fn unknown_key(key: &str, table: &ConfigTable, tables: &[ConfigTable]) -> String
         return format!("{here}; it belongs {}", place(other.name));
     }
     let known: Vec<&str> = table.keys.iter().map(|k| k.name).collect();
-    format!("{here}; known there are {}", known.join(", "))
+    format!("{here}; known keys there: {}", known.join(", "))
 }
 
-/// How a key is named in a message.
+/// Returns the name of a key for a message.
 fn named(table: &str, key: &str) -> String {
     match table {
         "" => key.to_owned(),
@@ -199,7 +200,7 @@ fn named(table: &str, key: &str) -> String {
     }
 }
 
-/// A message with an example of the key behind it, where the reference has one.
+/// Adds an example of the key to a message, if the reference has one.
 fn shown(message: &str, table: &str, key: &str) -> String {
     let tables = reference::tables();
     let known = described(&tables, table).filter(|table| !table.takes_any_key());
@@ -217,7 +218,7 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-/// Line and column (from 1) of a byte in a text.
+/// Returns line and column, both from 1, of a byte offset in a text.
 pub fn position(text: &str, at: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..at.min(text.len())];
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;

@@ -1,9 +1,9 @@
-//! Real reader apps against the real program: what somebody does in newsboat or Liferea is seen
-//! here, and what is done here is seen there. Each test has its own instance with an account, a
+//! Real reader apps against the real program. Actions in newsboat or Liferea must be visible here,
+//! and actions here must be visible there. Each test has its own instance with an account, a
 //! publisher of two feeds and a home folder for the app; everything is on loopback.
 //!
-//! An app that is not installed is installed by `make test`; where that is impossible its test
-//! says so and ends, or fails where `CI` is set.
+//! `make test` installs missing apps. If that is impossible, the test says so and ends, or fails if
+//! `CI` is set.
 
 mod liferea;
 mod newsboat;
@@ -23,7 +23,7 @@ use crate::needed::missing;
 use crate::program::{Daemon, Instance, eventually, finish};
 use crate::publisher::Publisher;
 
-/// Somebody's instance, with a token for their app.
+/// An instance, with a token for an app.
 struct Desk {
     instance: Instance,
     daemon: Daemon,
@@ -31,7 +31,7 @@ struct Desk {
     _publisher: Publisher,
 }
 
-/// Two feeds, `one` with three entries under the tag `News` and `two` with two; Anna has read
+/// Two feeds: `one` with three entries under the tag `News`, and `two` with two. Anna has read
 /// nothing.
 fn desk() -> Desk {
     let publisher = Publisher::start(1);
@@ -61,14 +61,14 @@ impl Desk {
         format!("http://{}", self.daemon.listen)
     }
 
-    /// A folder of the app's own.
+    /// A home folder for the app.
     fn folder(&self, name: &str) -> PathBuf {
         let folder = self.instance.home.path().join(name);
         std::fs::create_dir_all(&folder).unwrap();
         folder
     }
 
-    /// Titles of what Anna has not read, sorted.
+    /// Returns the titles that Anna has not read, sorted.
     fn unread(&self) -> Vec<String> {
         self.titles("status=unread")
     }
@@ -134,7 +134,7 @@ impl Desk {
     }
 }
 
-/// Whether programs are installed; says on standard error which is not.
+/// Returns whether programs are installed. Prints the missing ones to standard error.
 fn installed(programs: &[&str]) -> bool {
     programs.iter().all(|program| {
         let found = Command::new("sh")

@@ -1,5 +1,5 @@
-//! The program as a black box: the real binary against real servers on loopback, judged by the
-//! contract alone. Nothing here knows how the program is built inside.
+//! The program as a black box: the real binary against real servers on loopback. The tests know
+//! only the documented behaviour, not the inside of the program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends where it stands")]
 
 mod browser;

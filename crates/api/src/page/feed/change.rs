@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use dispatch::command::{Change, Command, CommandResult, Target};
+use dispatch::command::{Command, CommandResult, FeedSettingsChange, Target};
 use feed::FeedId;
 use store::FeedRow;
 
@@ -110,8 +110,10 @@ fn gone(context: &ServerContext, visitor: Visitor, id: &str) -> Response {
 /// Returns the command for the word in the form's address. `None` for an unknown word.
 fn command(word: &str, row: &FeedRow, form: &SignedForm) -> Result<Option<Command>, String> {
     let feed = row.id.to_string();
-    let set = |change: Change| Command::Set { target: Target::Feed(feed.clone()), change };
-    let paused = |paused| set(Change { paused: Some(paused), ..Change::default() });
+    let set =
+        |change: FeedSettingsChange| Command::Set { target: Target::Feed(feed.clone()), change };
+    let paused =
+        |paused| set(FeedSettingsChange { paused: Some(paused), ..FeedSettingsChange::default() });
     Ok(Some(match word {
         "poll" => Command::Poll { feeds: Some(vec![feed]) },
         "pause" => paused(true),
@@ -136,7 +138,7 @@ fn command(word: &str, row: &FeedRow, form: &SignedForm) -> Result<Option<Comman
 
 /// Reads the settings of the form. An empty field removes the setting. A weight cannot be removed,
 /// so an empty one becomes 1; a feed without its own weight stays so and keeps its tag's.
-fn settings(form: &SignedForm, row: &FeedRow) -> Result<Change, String> {
+fn settings(form: &SignedForm, row: &FeedRow) -> Result<FeedSettingsChange, String> {
     let duration = |name: &str, called: &str| match form.text(name).trim() {
         "" => Ok(None),
         text => match polling::parse_duration(text) {
@@ -149,7 +151,7 @@ fn settings(form: &SignedForm, row: &FeedRow) -> Result<Change, String> {
         "" => row.settings.weight.map(|_| 1.0),
         text => Some(text.parse().map_err(|_| format!("Weight: “{text}” is not a number."))?),
     };
-    Ok(Change {
+    Ok(FeedSettingsChange {
         policy: Some((!policy.is_empty()).then(|| policy.to_owned())),
         alpha: Some(duration("alpha", "Shortest interval")?),
         beta: Some(duration("beta", "Longest interval")?),

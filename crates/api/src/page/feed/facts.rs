@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use feed::{FeedUrl, Time, mask_secrets};
+use feed::{FeedUrl, Time, mask_address};
 use store::{CloudRow, FeedRow, PushRow};
-use url::Url;
 
 use crate::page::parts::feed_row::{RATE_DAYS, daily_rate};
 use crate::page::read::web_link;
@@ -38,7 +37,7 @@ pub fn facts(
     }));
     facts.extend(row.facts.site.as_ref().map(|site| Fact {
         name: "Site",
-        value: masked(site),
+        value: mask_address(site),
         href: web_link(site),
     }));
     let mut say = |name, value: Option<String>| {
@@ -56,7 +55,7 @@ pub fn facts(
     say("Last success", row.history.last_success_at.map(|t| at(t, now)));
     say("Last new entries", row.history.last_change_at.map(|t| at(t, now)));
     say("Publisher's hints", hints(row));
-    say("Hub", row.facts.hub.as_deref().map(masked));
+    say("Hub", row.facts.hub.as_deref().map(mask_address));
     say("Push", push.map(|push| push_status(push, row.schedule.next_at, now)));
     say("rssCloud", row.facts.cloud.as_ref().map(|name| cloud_status(name, cloud, now)));
     say("Own settings", settings(row));
@@ -119,11 +118,6 @@ fn address(name: &'static str, url: &FeedUrl) -> Fact {
     let masked = url.masked();
     let href = (masked == url.as_str()).then(|| masked.clone());
     Fact { name, value: masked, href }
-}
-
-/// Masks the secrets in an address of the publisher. Text that is not a URL stays as it is.
-fn masked(address: &str) -> String {
-    Url::parse(address).map_or_else(|_| address.to_owned(), |url| mask_secrets(&url))
 }
 
 fn hints(row: &FeedRow) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use store::Counts;
 
-use crate::Live;
+use crate::EngineState;
 use crate::words::{count, plural, sentence};
 
 /// The overall state of all feeds.
@@ -13,7 +13,7 @@ pub struct HealthSummary {
 }
 
 impl HealthSummary {
-    pub fn new(live: &Live, counts: &Counts) -> HealthSummary {
+    pub fn new(live: &EngineState, counts: &Counts) -> HealthSummary {
         let polled = counts.feeds - counts.never_polled.min(counts.feeds);
         let (class, text) = if let Some(why) = &live.not_ready {
             ("bad", sentence(why))

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use dispatch::command::{Change, Command, Target};
+use dispatch::command::{Command, FeedSettingsChange, Target};
 use feed::{FeedUrl, Time};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ pub async fn update(Path(id): Path<String>, request: MinifluxRequest) -> Result<
         act(&context, Command::Tag { feeds, add, remove }).await?;
     }
     if let Some(paused) = changed.disabled {
-        let change = Change { paused: Some(paused), ..Change::default() };
+        let change = FeedSettingsChange { paused: Some(paused), ..FeedSettingsChange::default() };
         act(&context, Command::Set { target: Target::Feed(feed), change }).await?;
     }
     let store = context.store.clone();
@@ -199,10 +199,8 @@ pub async fn delete(
     Path(id): Path<String>,
     request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    request.needs(TokenScope::Admin)?;
-    let (id, context) = (feed_id(&id)?, request.context.clone());
-    request.with_store(move |store, _| Ok(store.feed(id)?)).await?;
-    act(&context, Command::Remove { feed: id.to_string() }).await?;
+    let (feed, context) = feed_to_change(&id, request).await?;
+    act(&context, Command::Remove { feed }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -211,11 +209,20 @@ pub async fn refresh(
     Path(id): Path<String>,
     request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    request.needs(TokenScope::Admin)?;
-    let (id, context) = (feed_id(&id)?, request.context.clone());
-    request.with_store(move |store, _| Ok(store.feed(id)?)).await?;
-    act(&context, Command::Poll { feeds: Some(vec![id.to_string()]) }).await?;
+    let (feed, context) = feed_to_change(&id, request).await?;
+    act(&context, Command::Poll { feeds: Some(vec![feed]) }).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns the number of a feed that exists, for a command of an administrator.
+async fn feed_to_change(
+    id: &str,
+    request: MinifluxRequest,
+) -> Result<(String, ServerContext), InJson> {
+    request.needs(TokenScope::Admin)?;
+    let (id, context) = (feed_id(id)?, request.context.clone());
+    request.with_store(move |store, _| Ok(store.feed(id)?)).await?;
+    Ok((id.to_string(), context))
 }
 
 pub async fn refresh_all(request: MinifluxRequest) -> Result<StatusCode, InJson> {

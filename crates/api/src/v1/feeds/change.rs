@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use dispatch::command::{Change, Command, Target};
+use dispatch::command::{Command, FeedSettingsChange, Target};
 
 use super::view::Feed;
 use super::{feed_id, row};
@@ -46,15 +46,15 @@ pub fn settings(
     [alpha, beta, max_delay]: [Edit<u64>; 3],
     weight: Option<f64>,
     paused: Option<bool>,
-) -> Result<Option<Change>, ApiError> {
+) -> Result<Option<FeedSettingsChange>, ApiError> {
     let seconds = [alpha, beta, max_delay].map(Edit::into_change);
     if seconds.iter().any(|s| s.flatten().is_some_and(|s| s > SECONDS_MAX)) {
         return Err(ApiError::Invalid(format!("seconds are at most {SECONDS_MAX}")));
     }
     let [alpha, beta, max_delay] = seconds;
     let policy = policy.into_change();
-    let change = Change { policy, alpha, beta, max_delay, weight, paused };
-    Ok((change != Change::default()).then_some(change))
+    let change = FeedSettingsChange { policy, alpha, beta, max_delay, weight, paused };
+    Ok((change != FeedSettingsChange::default()).then_some(change))
 }
 
 pub async fn change(

@@ -1,5 +1,5 @@
-//! Entries of the stream as JSON, under the field names of the contract. Secrets in the addresses
-//! of feeds are masked.
+//! Entries of the stream as JSON, under the same field names as `tidings entries`. Secrets in the
+//! addresses of feeds are masked.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

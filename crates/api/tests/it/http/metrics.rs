@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use api::{Images, ServerContext, Spent, router};
+use api::{Images, PollTotals, ServerContext, router};
 use axum::Router;
 
 use crate::fixture::{Fixture, T0, live};
@@ -88,12 +88,12 @@ fn check_histogram(name: &str, family: &Family) {
 /// An instance that has every metric: with a budget, pictures and queries.
 fn full(shelf: &Fixture) -> Router {
     let images = Images::new(&shelf.store, Arc::new(|_| Box::pin(async { None }))).unwrap();
-    let spent = Spent {
+    let spent = PollTotals {
         seen: 3,
         unchanged: 5,
         budget_polls_per_hour: Some(100.0),
         budget_bytes_per_hour: Some(1e6),
-        ..Spent::default()
+        ..PollTotals::default()
     };
     let now = Arc::new(|| T0 + std::time::Duration::from_secs(7200));
     let context = ServerContext::new(shelf.store.clone(), now, Arc::new(live), "1.2.3").unwrap();

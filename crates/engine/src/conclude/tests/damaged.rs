@@ -1,11 +1,11 @@
-//! Broken documents that yield nothing, and empty feeds that are in order.
+//! Broken documents that yield nothing, and empty feeds that are well-formed.
 
 use store::PollContent;
 
 use super::*;
 
 /// Parses a text and compares it with the window of `input`.
-fn read(input: &PollInput, text: &str) -> Reading {
+fn read(input: &PollInput, text: &str) -> JudgedReading {
     let document = parse::document(text.as_bytes(), None, None, &parse::Limits::default());
     let document = document.expect("a feed");
     let document = ReadDocument {

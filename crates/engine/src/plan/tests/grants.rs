@@ -13,6 +13,7 @@ fn a_lost_job_frees_its_domain_and_its_place_in_flight_at_its_deadline() {
     plan.schedule(FeedId(2), a, at(0), 0);
     let lost = plan.grant(at(0), 1).remove(0);
     assert_eq!(lost.send_by, Duration::from_secs(5));
+    assert_eq!(plan.next_deadline(), Some(GRANT_OVER), "the controller wakes up for it");
     assert!(plan.expire(GRANT_OVER - Duration::from_millis(1), at(89)).is_empty());
     assert!(plan.grant(at(89), 1).is_empty(), "it may still be under way");
     let expired = plan.expire(GRANT_OVER, at(90));
@@ -42,7 +43,8 @@ fn a_result_closes_its_own_grant_and_only_once() {
     assert!(first.is_some());
     assert_eq!(feed_of(&mut plan, 0), None, "its result came already");
     assert_ne!(feed_of(&mut plan, 1), first);
-    assert!(plan.expire(GRANT_OVER * 2, at(9)).is_empty(), "no grant is open");
+    assert_eq!(plan.next_deadline(), None, "no grant is open");
+    assert!(plan.expire(GRANT_OVER * 2, at(9)).is_empty());
 }
 
 proptest::proptest! {

@@ -10,9 +10,17 @@ use crate::language::ast::Condition;
 use crate::language::lexer::Token;
 
 pub(super) fn condition(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
-    let mut parts = vec![all(cursor)?];
+    alternatives(cursor, all)
+}
+
+/// Parses `x OR y OR …`, for conditions and for searches.
+pub(super) fn alternatives(
+    cursor: &mut TokenCursor<'_>,
+    part: impl Fn(&mut TokenCursor<'_>) -> Result<Condition, Fault>,
+) -> Result<Condition, Fault> {
+    let mut parts = vec![part(cursor)?];
     while cursor.accept("OR") {
-        parts.push(all(cursor)?);
+        parts.push(part(cursor)?);
     }
     Ok(any_of(parts))
 }
@@ -75,7 +83,7 @@ pub(super) fn all_of(parts: Vec<Condition>) -> Condition {
 }
 
 /// Combines parts with `OR`, without nesting.
-pub(super) fn any_of(parts: Vec<Condition>) -> Condition {
+fn any_of(parts: Vec<Condition>) -> Condition {
     let flat = parts.into_iter().flat_map(|part| match part {
         Condition::Any(inner) => inner,
         other => vec![other],

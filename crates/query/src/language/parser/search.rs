@@ -1,7 +1,7 @@
 //! Parses a search: the conditions of `WHERE`, where a bare word means that the entry contains it.
 //! Parts without an operator between them are combined with `AND`.
 
-use super::condition::{all_of, any_of, nested};
+use super::condition::{all_of, alternatives, nested};
 use super::cursor::TokenCursor;
 use super::test::{is_field, near, test};
 use crate::language::ast::{Condition, Field};
@@ -26,11 +26,7 @@ pub(crate) fn search(text: &str) -> Result<Condition, Fault> {
 const A_WORD: &str = "a word";
 
 fn any(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
-    let mut parts = vec![all(cursor)?];
-    while cursor.accept("OR") {
-        parts.push(all(cursor)?);
-    }
-    Ok(any_of(parts))
+    alternatives(cursor, all)
 }
 
 fn all(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {

@@ -1,5 +1,5 @@
-//! `tidings feed list`: feeds by state and tag, in an order, written row by row: a million of them
-//! need no more memory than a few hundred.
+//! `tidings feed list`: lists feeds by state and tag, in any order. Rows are written one by one, so
+//! a million feeds need no more memory than a few hundred.
 
 use std::io::IsTerminal;
 
@@ -13,11 +13,11 @@ use crate::error::CliError;
 use crate::output::{self, OutputRows, ahead, one_line, print_line, relative};
 use crate::{access, config};
 
-/// Feeds that a terminal shows where nothing is said.
+/// The limit on a terminal, if `--limit` is not given.
 const ON_TERMINAL: u64 = 100;
 /// Feeds that are read at once.
 const CHUNK: u32 = 500;
-/// Feeds that a table may hold: it is as wide as its widest row, so it knows all of them.
+/// Feeds in a table. The widest row sets its width, so a table needs all rows in memory.
 const IN_TABLE_MAX: usize = 1000;
 
 const HEADER: [&str; 7] = ["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Problem"];
@@ -76,7 +76,7 @@ struct List {
 }
 
 impl List {
-    /// Hands over one feed after the other.
+    /// Passes each feed to `take`, in order.
     fn each(
         &self,
         store: &Store,
@@ -119,13 +119,14 @@ impl List {
         }
     }
 
-    /// How many feeds there are in the whole list, where that was counted.
+    /// Returns the number of feeds in the whole list, if it was counted.
     fn n_found(&self, store: &Store) -> Result<Option<u64>, CliError> {
         let states = store.feed_list(&self.query())?.states;
         Ok(states.map(|states| states.of(self.state)))
     }
 
-    /// A table where it is short, else lines of fixed width; says how many feeds.
+    /// Prints a table if the list is short, otherwise lines of fixed width. Returns the number of
+    /// feeds.
     fn print(&self, store: &Store, now: Time) -> Result<u64, CliError> {
         let mut held: Vec<[String; 7]> = Vec::new();
         let mut rows: Option<OutputRows> = None;

@@ -1,5 +1,5 @@
-//! `tidings feed poll`: some feeds, or all of them part by part, with the answers written as they
-//! come: a million feeds need no more memory than a few thousand.
+//! `tidings feed poll`: polls some feeds, or all of them in parts. Answers are written as they
+//! arrive, so a million feeds need no more memory than a few thousand.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use store::Store;
 use tokio::task::JoinSet;
 
 use super::other_answer;
-use crate::access::Hand;
+use crate::access::CommandRunner;
 use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config::Config;
 use crate::error::{CliError, failed, failed_silently};
 use crate::output::{self, OutputRows, print_json, print_line};
 use crate::{access, config};
 
-/// Feeds of one part. Its answers are in memory at once, and in one row of the store where a daemon
+/// Feeds of one part. Their answers are in memory at once, and in one row of the store if a daemon
 /// polls.
 const PART: usize = 2000;
-/// Parts under way at once: one that waits for a slow server does not stop the others.
+/// Parts that run at once, so that a part that waits for a slow server does not stop the others.
 const PARTS_UNDER_WAY: usize = 8;
-/// Polls that succeeded are shown one by one up to this many.
+/// Successful polls are listed up to this number.
 const SHOWN_MAX: usize = 50;
 
 pub async fn run(
@@ -53,8 +53,8 @@ pub async fn run(
 }
 
 async fn all(config: &Config, json: bool) -> Result<(), CliError> {
-    let hand = Arc::new(Hand::open(config).await?);
-    let ids = hand.feed_ids()?;
+    let runner = Arc::new(CommandRunner::open(config).await?);
+    let ids = runner.feed_ids()?;
     let bar = output::bar("polling", ids.len() as u64);
     let n_parts = ids.len().div_ceil(PART);
     let mut parts = (0..n_parts).map(|n| part(&ids, n, n_parts));
@@ -64,12 +64,12 @@ async fn all(config: &Config, json: bool) -> Result<(), CliError> {
         while under_way.len() < PARTS_UNDER_WAY
             && let Some(feeds) = parts.next()
         {
-            let hand = Arc::clone(&hand);
+            let runner = Arc::clone(&runner);
             let command = Command::Poll { feeds: Some(feeds) };
-            under_way.spawn(async move { hand.carry_out(command, &|_, _| ()).await });
+            under_way.spawn(async move { runner.carry_out(command, &|_, _| ()).await });
         }
         let Some(done) = under_way.join_next().await else { break };
-        let done = done.map_err(|e| failed(format!("a part of the polls broke off: {e}")))??;
+        let done = done.map_err(|e| failed(format!("some polls did not finish: {e}")))??;
         let CommandResult::Polled { polls } = done else { return Err(other_answer()) };
         bar.inc(polls.len() as u64);
         for polled in polls {
@@ -79,7 +79,7 @@ async fn all(config: &Config, json: bool) -> Result<(), CliError> {
         rows.flush()?;
     }
     bar.finish_and_clear();
-    hand.close().await;
+    runner.close().await;
     if json {
         rows.end_json()?;
     } else {
@@ -88,13 +88,13 @@ async fn all(config: &Config, json: bool) -> Result<(), CliError> {
     if is_success { Ok(()) } else { Err(failed_silently()) }
 }
 
-/// One of so many parts of all feeds. Neighbours go into different parts: they are often of one
-/// domain, which is asked one feed after the other.
+/// Returns one of `n_parts` parts of all feeds. Neighbours go into different parts, because they
+/// often belong to one domain, which is polled one feed at a time.
 fn part(ids: &[FeedId], n: usize, n_parts: usize) -> Vec<String> {
     ids.iter().skip(n).step_by(n_parts).map(FeedId::to_string).collect()
 }
 
-/// The report of a round of polls: every failure, and the successes if they are few.
+/// The report of a round of polls: every failure, and the successes if there are few.
 struct PollReport {
     store: Store,
     good: Vec<PollSummary>,

@@ -1,4 +1,4 @@
-//! `tidings lab budget`: strategies over a trace, each with the same polls to spend.
+//! `tidings lab budget`: runs strategies over a trace, each with the same number of polls.
 
 use lab::budget::{BudgetSetting, StrategyRun, spend_all_by};
 use lab::{LearnsFrom, World};
@@ -13,7 +13,7 @@ use crate::output::{print_json, say, spinner};
 
 pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
     if args.cycle.is_zero() || args.cycle > args.test {
-        let message = "a cycle is longer than nothing and no longer than the test phase";
+        let message = "--cycle must be longer than 0 s and not longer than the test phase";
         return Err(input_error(format!("--cycle: {message}")));
     }
     let world = wanted::read_world(&args.traces, &args.wanted, args.times.window)?;

@@ -1,6 +1,6 @@
-//! The policies of `tidings lab run` as they are written on the command line. A policy has all its
-//! parameters, or one is left open: the lab then finds the value at which all policies spend the
-//! same polls or reach the same delay.
+//! The policies of `tidings lab run` as written on the command line. A policy has all its
+//! parameters, or one is open. The lab then finds the value at which all policies spend the same
+//! polls or reach the same delay.
 
 use lab::run::calibration::{self, Goal, PolicyTemplate};
 use lab::{Setting, World};
@@ -14,12 +14,12 @@ use crate::error::{CliError, input_error};
 /// A policy as written.
 pub enum Contender {
     Given(PolicySpec),
-    /// With a parameter to be found, and its text.
+    /// A policy with an open parameter, and its text.
     Free(PolicyTemplate, String),
 }
 
 impl Contender {
-    /// The policy with all its parameters.
+    /// Returns the policy with all its parameters.
     pub fn settled(
         &self,
         world: &World,
@@ -68,7 +68,7 @@ pub fn contenders(args: &LabRunArgs) -> Result<Vec<Contender>, CliError> {
     args.policies.iter().map(read).collect()
 }
 
-/// The common value that all policies are calibrated to.
+/// The value that all policies are calibrated to.
 pub enum CalibrationArg {
     Polls(u64),
     PollsOf(PolicySpec),

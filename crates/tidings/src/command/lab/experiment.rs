@@ -1,4 +1,4 @@
-//! `tidings lab experiment`: a definition performed, its expectation judged, its record written.
+//! `tidings lab experiment`: runs a definition, checks its expectation and writes the record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,11 +40,11 @@ pub fn run(args: &ExperimentArgs) -> Result<(), CliError> {
     if performed.judged.iter().all(|judged| judged.holds) { Ok(()) } else { Err(failed_silently()) }
 }
 
-/// The first sentence of a report on a sample instead of the trace that the definition names.
+/// The first sentence of a report that used a sample instead of the trace in the definition.
 const SAMPLED: &str = "Performed on a small sample: the trace that the definition names was not \
                        there. The recorded figures are those of the whole trace.";
 
-/// The world that a definition names, and whether it is only the sample of it.
+/// Returns the world that a definition names, and whether it is only a sample.
 fn world(definition: &Definition, args: &ExperimentArgs) -> Result<(World, bool), CliError> {
     let window = definition.window();
     if !args.traces.is_empty() {
@@ -101,7 +101,7 @@ fn page(definition: &Definition, performed: &ExperimentResult, sampled: bool) ->
     }
 }
 
-/// `experiments/records/<date>/<name>` for `experiments/definitions/<name>.toml`.
+/// Returns `experiments/records/<date>/<name>` for `experiments/definitions/<name>.toml`.
 fn default_folder(file: &Path) -> PathBuf {
     let today = engine::Clock::System.now().to_string();
     let root = file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
@@ -109,7 +109,7 @@ fn default_folder(file: &Path) -> PathBuf {
     root.join("records").join(&today[..10]).join(name)
 }
 
-/// Every figure by name, so that two records can be compared.
+/// Writes every figure with its name, so that two records can be compared.
 fn write_values(folder: &Path, performed: &ExperimentResult) -> Result<(), CliError> {
     let mut csv = "figure,value\n".to_owned();
     for (name, value) in performed.values.iter() {

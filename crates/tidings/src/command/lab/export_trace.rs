@@ -1,4 +1,4 @@
-//! `tidings lab export-trace`: the instance's own recorded history as a trace.
+//! `tidings lab export-trace`: writes the instance's own recorded history as a trace.
 
 use super::files::Output;
 use super::history;

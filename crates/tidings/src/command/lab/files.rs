@@ -1,4 +1,5 @@
-//! Files of the lab: traces in, tables out. A name ending in `.gz` is gzip, `-` a standard stream.
+//! Files of the lab: reads traces and writes tables. A name ending in `.gz` is gzip, `-` a standard
+//! stream.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -13,7 +14,7 @@ use crate::args::lab::TraceArgs;
 use crate::error::{CliError, failed, input_error};
 use crate::output::spinner;
 
-/// Bytes read at once: enough that unpacking costs far more than the system call.
+/// Bytes read at once. With this many, decompression costs far more than the system calls.
 pub const BUFFER_BYTES: usize = 1 << 16;
 
 /// Reads all traces into one world.
@@ -50,7 +51,7 @@ pub fn open(file: &Path) -> Result<Box<dyn Read>, CliError> {
     Ok(if is_gzip(file) { Box::new(MultiGzDecoder::new(opened)) } else { Box::new(opened) })
 }
 
-/// A file being written; its end must be waited for.
+/// A file that is being written. The caller must call [`Output::finish`].
 pub enum Output {
     Plain(BufWriter<File>),
     Gzip(BufWriter<GzEncoder<File>>),
@@ -70,7 +71,7 @@ impl Output {
         })
     }
 
-    /// Writes what is left. Without this the end of the file may be missing.
+    /// Writes the rest. Without this call the end of the file may be missing.
     pub fn finish(self, file: &Path) -> Result<(), CliError> {
         let ended = match self {
             Output::Plain(mut out) => out.flush(),
@@ -106,7 +107,7 @@ fn is_gzip(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "gz")
 }
 
-/// A field of a CSV row, quoted where it must be.
+/// Returns a field of a CSV row, quoted if necessary.
 pub fn csv_field(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()

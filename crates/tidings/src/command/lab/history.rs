@@ -10,7 +10,7 @@ use store::{FeedFilter, FeedRow, Store};
 use super::files::csv_field;
 use crate::error::CliError;
 
-/// More polls of a feed are not kept one by one.
+/// The store keeps at most this many single polls of a feed.
 const POLLS_MAX: u32 = 500;
 
 /// The recorded history of one feed.
@@ -23,7 +23,7 @@ pub struct OwnFeed {
     pub first_look: Option<Time>,
 }
 
-/// Reads the history of every feed that was ever polled with success.
+/// Reads the history of every feed that was polled successfully at least once.
 pub fn read(store: &Store) -> Result<Vec<OwnFeed>, CliError> {
     let mut feeds = Vec::new();
     for feed in store.feeds(&FeedFilter::default())? {
@@ -54,7 +54,7 @@ pub fn read(store: &Store) -> Result<Vec<OwnFeed>, CliError> {
     Ok(feeds)
 }
 
-/// The history as a world to be lived through.
+/// Returns the history as a world for replays.
 pub fn world(feeds: &[OwnFeed], window: u32) -> World {
     let mut builder = WorldBuilder::default();
     for own in feeds {
@@ -71,7 +71,7 @@ pub fn world(feeds: &[OwnFeed], window: u32) -> World {
     builder.finish(window)
 }
 
-/// The history as a trace.
+/// Writes the history as a trace.
 pub fn write(feeds: &[OwnFeed], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "feed,published,visible,window,bytes,ttl,domain,weight,title")?;
     for own in feeds {
@@ -94,14 +94,14 @@ pub fn write(feeds: &[OwnFeed], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The limits of this history, in words.
+/// Describes the limits of this history.
 pub fn blind_spots(feeds: &[OwnFeed]) -> String {
     let n_undated: usize = feeds.iter().map(|own| own.n_undated).sum();
     let n_misses: usize = feeds.iter().map(|own| own.n_suspected_misses).sum();
     format!(
-        "It knows only what was seen: entries that came and went between two looks are not in it \
-         ({n_misses} such gaps are suspected), and an entry without a usable date is taken to have \
-         appeared midway between two looks. {n_undated} undated entries of first polls are left \
-         out."
+        "The history contains only entries that a poll saw. Entries that appeared and disappeared \
+         between two polls are missing; {n_misses} such gaps are suspected. An entry without a \
+         usable date is assumed to have appeared midway between two polls. {n_undated} undated \
+         entries of first polls are left out."
     )
 }

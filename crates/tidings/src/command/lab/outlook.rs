@@ -1,5 +1,5 @@
-//! Runs `lab what-if` for the page: other policies on the own history, and one strategy at growing
-//! budgets, so that a person can weigh polls against delay.
+//! Runs `lab what-if` for the page: other policies on the own history, and one strategy with
+//! growing budgets. So a person can compare polls with delay.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use super::stats::WINDOW;
 use super::what_if::setting;
 use crate::config::Config;
 
-/// The budgets to try, as multiples of the polls spent now.
+/// The budgets to try, as multiples of the present polls.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 const DAY: Duration = Duration::from_secs(86_400);
-/// Live plans are made more often; a replay of weeks need not be that fine.
+/// Live plans are made more often. A replay of weeks does not need that precision.
 const CYCLE: Duration = Duration::from_secs(600);
 
-/// Replays the history; tells how many of its steps are done.
+/// Replays the history. Reports finished and total steps to `told`.
 pub fn outlook(
     store: &Store,
     config: &Config,

@@ -1,4 +1,5 @@
-//! A bar while policies run: feeds done, polls per second, time left. On a terminal only.
+//! A progress bar while policies run: finished feeds, polls per second, time left. On a terminal
+//! only.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use lab::RunProgress;
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Does `work` and shows how far it is, out of `n_feeds`.
+/// Does `work` and shows its progress through `n_feeds` feeds.
 pub fn watched<T>(name: &str, n_feeds: u64, work: impl FnOnce(&RunProgress) -> T) -> T {
     let progress = RunProgress::default();
     if !std::io::stderr().is_terminal() {

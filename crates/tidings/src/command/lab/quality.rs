@@ -1,4 +1,5 @@
-//! `tidings lab quality`: one figure per policy, from a table of delay, cost and recall.
+//! `tidings lab quality`: calculates one figure for each policy from a table of delay, cost and
+//! recall.
 
 use lab::measure::quality::{Norm, Quality, over_both_modes, quality};
 use lab::world::trace::{AverageMode, MeasuredPolicy};
@@ -40,11 +41,11 @@ struct QualityAnswer<'a> {
     single: &'a [Quality],
     feeds: &'a [Quality],
     entries: &'a [Quality],
-    /// Over both modes, where the table has both.
+    /// The quality over both modes, if the table has both.
     both: Option<Vec<Option<f64>>>,
 }
 
-/// The policies in their order; with both modes each must be in both.
+/// Returns the policies in their order. If the table has both modes, each policy must be in both.
 fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, CliError> {
     let names = |mode: AverageMode| -> Vec<&str> {
         rows.iter().filter(|row| row.mode == mode).map(|row| row.policy.as_str()).collect()

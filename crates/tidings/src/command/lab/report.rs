@@ -1,4 +1,4 @@
-//! Reports as files: the page, its figures as SVG, their numbers as CSV.
+//! Writes reports as files: the page, its figures as SVG, their numbers as CSV.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use lab::report::ReportPage;
 
 use crate::error::{CliError, failed, input_error};
 
-/// Refuses a folder that holds something already, unless that is wanted.
+/// Refuses a folder that is not empty, unless `force` is set.
 pub fn check_folder(folder: &Path, force: bool) -> Result<(), CliError> {
     let is_taken = match fs::read_dir(folder) {
         Ok(mut inside) => inside.next().is_some(),
@@ -23,7 +23,7 @@ pub fn check_folder(folder: &Path, force: bool) -> Result<(), CliError> {
     )))
 }
 
-/// Writes `index.html` and every figure into the folder, and names it on standard error.
+/// Writes `index.html` and every figure into the folder. Prints the folder on standard error.
 pub fn write(folder: &Path, page: &ReportPage) -> Result<(), CliError> {
     fs::create_dir_all(folder)
         .map_err(|e| failed(format!("{}: cannot be made: {e}", folder.display())))?;
@@ -44,7 +44,7 @@ pub fn write(folder: &Path, page: &ReportPage) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The call as it was made, with the program's own name first.
+/// Returns the call as it was made, with the program's own name first.
 pub fn command_line() -> String {
     let quoted = |arg: String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
@@ -54,7 +54,7 @@ pub fn command_line() -> String {
     std::iter::once("tidings".to_owned()).chain(args).collect::<Vec<_>>().join(" ")
 }
 
-/// The limits of traces; `experiments/BIAS.md` says more.
+/// Returns the limits of traces; `experiments/BIAS.md` has more.
 pub fn limits() -> Vec<String> {
     [
         "Traces stand in for feeds: what was published is known, what the server would have \

@@ -1,4 +1,4 @@
-//! `tidings lab run`: policies over a trace, side by side.
+//! `tidings lab run`: compares policies over a trace.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ use crate::error::{CliError, input_error};
 use crate::output::{print_json, say};
 
 pub fn run(args: &LabRunArgs) -> Result<(), CliError> {
-    // The call is judged before the trace is read, which takes longer.
+    // The arguments are checked before the trace is read, because reading takes longer.
     let bounds = Bounds::new(args.alpha, args.beta, args.eta);
     let bounds = bounds.map_err(|e| input_error(e.to_string()))?;
     let contenders = contenders(args)?;
@@ -86,7 +86,8 @@ fn say_gains(world: &World, comparison: &PolicyComparison) -> Result<(), CliErro
     Ok(())
 }
 
-/// The same policies on each trace by itself, where there are several: how far figures differ.
+/// Runs the same policies on each trace alone, if there are several. This shows how far the figures
+/// differ.
 fn by_trace(
     args: &LabRunArgs,
     specs: &[SettledPolicy],
@@ -111,13 +112,13 @@ fn by_trace(
     Ok(all)
 }
 
-/// The test phase in words.
+/// Describes the test phase.
 fn tested(phases: &Phases) -> String {
     let warm_up = if phases.warm_up { " after a warm-up" } else { "" };
     format!("tested from {} to {}{warm_up}", phases.test_start(), phases.end())
 }
 
-/// The report on the whole comparison.
+/// Returns the report on the whole comparison.
 fn page(
     world: &World,
     setting: &Setting,
@@ -140,7 +141,7 @@ fn page(
     }
 }
 
-/// Which of the policies is the one in use.
+/// Returns which of the policies is in use.
 fn in_use(args: &LabRunArgs) -> Result<Option<usize>, CliError> {
     let Some(mark) = &args.mark else { return Ok(None) };
     let place = args.policies.iter().position(|policy| policy == mark);
@@ -161,7 +162,7 @@ fn setting(args: &LabRunArgs, world: &World, bounds: Bounds) -> Result<Setting, 
     Ok(Setting { bounds, hints, zone_secs: args.timezone, threads, ..Setting::new(phases) })
 }
 
-/// The start of a run that names none; says which it is and why.
+/// Chooses the start of a run without `--start`. Prints the start and the reason.
 fn choose_start(world: &World, args: &LabRunArgs) -> Option<Time> {
     let ChosenStart { start, first, existing, feeds } =
         lab::chosen_start(world, args.train, args.test)?;
@@ -204,7 +205,7 @@ fn one(
     })
 }
 
-/// The trace as the contract shows it: what takes part.
+/// Returns the trace as JSON; only feeds that take part are counted.
 pub fn trace_json(world: &World, phases: &Phases) -> Value {
     let taking_part = || world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some());
     let counted = Participation::of(world, phases);

@@ -1,4 +1,4 @@
-//! `tidings lab stats`: what a trace holds.
+//! `tidings lab stats`: describes a trace.
 
 use lab::world::stats::{ActivityClass, Spread, Stats};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::args::lab::TraceArgs;
 use crate::error::{CliError, input_error};
 use crate::output::{self, print_json, say};
 
-/// The usual window, where nothing says another. Stats do not look at windows.
+/// The usual window, if nothing sets another. The statistics do not depend on windows.
 pub const WINDOW: u32 = 20;
 
 pub fn run(traces: &TraceArgs, as_json: bool) -> Result<(), CliError> {
@@ -91,7 +91,7 @@ fn print(stats: &Stats) -> Result<(), CliError> {
     say!("Monday to Sunday        {}", bars(&stats.weekdays))
 }
 
-/// A profile as a row of bars.
+/// Returns a profile as a row of bars.
 fn bars(shares: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = shares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);

@@ -1,4 +1,4 @@
-//! `tidings lab synth`: a population drawn from a seed, as a trace.
+//! `tidings lab synth`: draws a population of feeds from a seed and writes it as a trace.
 
 use lab::world::synth::{ClaimErrors, EntryTopics, Population, PopulationSpec};
 
@@ -6,7 +6,7 @@ use super::files::Output;
 use crate::args::lab::SynthArgs;
 use crate::error::{CliError, failed, input_error};
 
-/// A population of this size is drawn in memory: about a thousand bytes a feed and day.
+/// A population of this size is drawn in memory: about a thousand bytes for each feed and day.
 const FEEDS_MAX: usize = 1_000_000;
 /// Ten years; longer than any recorded trace.
 const DAYS_MAX: u16 = 3660;
@@ -32,7 +32,8 @@ pub fn run(args: &SynthArgs) -> Result<(), CliError> {
     out.finish(&args.out)?;
     let entries: usize = population.feeds.iter().map(|feed| feed.times.len()).sum();
     eprintln!(
-        "{} feeds, {entries} entries; history lies before {}: replay them with --start {}",
+        "{} feeds, {entries} entries; those before {} fill the first windows: replay them with \
+         --start {}",
         population.feeds.len(),
         args.start,
         args.start,

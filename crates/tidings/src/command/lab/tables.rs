@@ -1,11 +1,11 @@
-//! Tables of figures for a terminal, the best of each column marked.
+//! Tables of figures for a terminal. The best value of each column is marked.
 
 pub use lab::report::{BestValue, count, share, spoken};
 
 use crate::error::CliError;
 use crate::output::{self, say};
 
-/// A column of figures, how to show them, and what is good in it.
+/// A column of figures, their format, and which value is best.
 pub struct FigureColumn<'a> {
     pub name: &'a str,
     pub good: BestValue,
@@ -13,7 +13,7 @@ pub struct FigureColumn<'a> {
     pub show: fn(f64) -> String,
 }
 
-/// Prints rows with a name each; the best value of a column carries a `*`.
+/// Prints rows, each with a name. The best value of a column has a `*`.
 pub fn print(names: &str, rows: &[String], columns: &[FigureColumn<'_>]) -> Result<(), CliError> {
     let mut table = output::table([names]);
     let mut header = vec![names.to_owned()];
@@ -30,13 +30,13 @@ impl FigureColumn<'_> {
     fn cell(&self, row: usize) -> String {
         let Some(value) = self.values[row] else { return "-".to_owned() };
         let shown = (self.show)(value);
-        // Values that look alike are marked alike.
+        // Values that look equal are marked equally.
         let best = self.good.of(&self.values).map(|best| (self.show)(best));
         if self.values.len() > 1 && best.as_deref() == Some(&shown) { shown + " *" } else { shown }
     }
 }
 
-/// Prints a table of a report; the best of a column carries a `*`.
+/// Prints a table of a report. The best value of a column has a `*`.
 pub fn print_table(shown: &lab::report::ReportTable) -> Result<(), CliError> {
     let mut table = output::table(shown.header.iter().map(String::as_str));
     for (i, row) in shown.rows.iter().enumerate() {

@@ -50,7 +50,7 @@ fn queries(file: &Path) -> Result<Vec<Create>, CliError> {
         Ok(statements)
     });
     let statements = statements.map_err(|faults| {
-        complain(&engine::command::standing::located(&file.display().to_string(), &faults));
+        complain(&engine::command::queries::located(&file.display().to_string(), &faults));
         input_error(String::new())
     })?;
     let created = statements.into_iter().filter_map(|statement| match statement {

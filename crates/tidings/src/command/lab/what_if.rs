@@ -1,4 +1,5 @@
-//! `tidings lab what-if`: other policies and budgets on the own feeds' history, in words.
+//! `tidings lab what-if`: compares other policies and budgets on the instance's own history, in
+//! words.
 
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ pub fn run(args: &WhatIfArgs) -> Result<(), CliError> {
     print_line(&format!("\n{}", history::blind_spots(&own)))
 }
 
-/// From when the feeds were first watched until the last entry.
+/// Returns the setting of the replays: from the first poll of the feeds to the last entry.
 pub fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Setting, CliError> {
     let first = own.iter().filter_map(|own| own.first_look).min();
     let (Some(start), Some((_, end))) = (first, world.span()) else {
@@ -68,7 +69,8 @@ pub fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Settin
     Ok(Setting { bounds, hints, threads, trained: false, ..Setting::new(phases) })
 }
 
-/// A row of a policy carries `policy`, one of a budget `budget` and `strategy`.
+/// Returns the figures as JSON. A row of a policy has `policy`; a row of a budget has `budget` and
+/// `strategy`.
 fn figures(tried: &Alternative) -> Value {
     let mut row = json!({
         "name": tried.name,

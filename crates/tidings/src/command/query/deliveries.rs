@@ -1,4 +1,4 @@
-//! `tidings query deliveries [NAME]`: how far each receiver has come, and what it would not take.
+//! `tidings query deliveries [NAME]`: shows the progress of each receiver and its dead letters.
 
 use ::query::masked_receiver;
 use api::plural;
@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::output::{ahead, one_line, print_json, print_line, relative};
 use crate::{access, config};
 
-/// Dead letters of one receiver that are named on a terminal.
+/// Dead letters of one receiver that a terminal shows.
 const NAMED_MAX: usize = 20;
 
 pub async fn run(

@@ -1,6 +1,7 @@
-//! `tidings entries --query NAME`: what a query kept, by its own cursors, oldest first.
+//! `tidings entries --query NAME`: prints the entries that a query kept, by its own cursors, oldest
+//! first.
 
-use engine::Letters;
+use engine::MatchMessages;
 use serde_json::{Value, json};
 use store::{Store, StreamCursor};
 
@@ -18,17 +19,17 @@ pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CliError
             Err(input_error(format!("--after {text} is not a cursor of a query; {advice}")))
         }
     });
-    // A cursor of a query that was dropped and created again is older than all that is kept; one
-    // that lies ahead is of another store.
+    // A cursor of a query that was dropped and created again is older than all stored entries. A
+    // cursor ahead of the query is from another store.
     let (mut after, mut foreign) = match cursor.transpose()? {
         Some((id, at)) if id == query.id && at <= query.last_position => (at, false),
         Some(_) => (0, true),
         None => (0, false),
     };
-    let mut letters = Letters::default();
+    let mut messages = MatchMessages::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
     let asked = after > 0;
-    // Until a line says so.
+    // Set until an output line has reported the gap.
     let mut gap = false;
     while left > 0 {
         let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
@@ -37,7 +38,7 @@ pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CliError
             say_gap(&mut gap);
         }
         for found in &page.entries {
-            let mut line = letters.entry(store, &found.entry)?;
+            let mut line = messages.entry(store, &found.entry)?;
             if let Value::Object(fields) = &mut line {
                 let cursor = StreamCursor::Query(query.id, found.position).to_string();
                 fields.insert("cursor".to_owned(), json!(cursor));

@@ -1,5 +1,5 @@
-//! `tidings query show NAME`: the statement, where its feed is, how far its receivers are, and the
-//! plan by which entries are matched.
+//! `tidings query show NAME`: shows the statement, the address of its feed, the progress of its
+//! receivers, and the plan by which entries are matched.
 
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ pub fn run(
     print_line(&format!("\n{}", plan.trim_end()))
 }
 
-/// The path of the query's published feed on this instance.
+/// Returns the path of the query's published feed on this instance.
 fn link(row: &QueryRow, with_secrets: bool) -> String {
     let secret = query::parse_create(&row.text)
         .is_some_and(|create| create.query.access == Access::SecretLink);
@@ -73,7 +73,7 @@ fn link(row: &QueryRow, with_secrets: bool) -> String {
     format!("/feeds/{}.atom{key}", row.name)
 }
 
-/// The plan among all queries, after the newest entries told how rare words are.
+/// Returns the plan of a query among all queries. The newest entries show how rare each word is.
 fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
     let mut matcher = Matcher::new();
     for other in store.queries()? {
@@ -93,12 +93,12 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
     Ok(matcher.explain(row.id))
 }
 
-/// The feeds met so far.
+/// The feeds read so far.
 #[derive(Default)]
 pub struct FeedLookup(HashMap<FeedId, Option<FeedRow>>);
 
 impl FeedLookup {
-    /// `None` for one that was removed meanwhile.
+    /// Returns a feed, or `None` if it was removed in the meantime.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Option<&FeedRow> {
         self.0.entry(feed).or_insert_with(|| store.feed(feed).ok()).as_ref()
     }

@@ -1,5 +1,5 @@
-//! `tidings query test FILE`: what the queries of a file would have returned of the entries seen
-//! lately. Reads only.
+//! `tidings query test FILE`: shows which recent entries the queries of a file would have kept. It
+//! only reads.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::output::{one_line, print_json, print_line};
 use crate::{access, config};
 
-/// Entries of each query that are named; the rest is counted.
+/// Entries that are listed for each query; the rest is counted.
 const NAMED_MAX: usize = 20;
 
 pub fn run(
@@ -72,13 +72,13 @@ fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The newest matches, oldest first, in the contract's words.
+/// Returns the newest matches as JSON, oldest first.
 fn newest(store: &Store, tried: &TrialResult) -> Result<Vec<serde_json::Value>, CliError> {
-    let mut letters = engine::Letters::default();
+    let mut messages = engine::MatchMessages::default();
     let first = tried.newest.len().saturating_sub(NAMED_MAX);
     let mut entries = Vec::new();
     for (id, _) in &tried.newest[first..] {
-        let entry = store.entry(*id)?.map(|entry| letters.entry(store, &entry));
+        let entry = store.entry(*id)?.map(|entry| messages.entry(store, &entry));
         entries.extend(entry.transpose()?);
     }
     Ok(entries)

@@ -1,4 +1,4 @@
-//! The reference names exactly the keys that the structs read.
+//! Tests that the reference names exactly the keys that the structs read.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
@@ -8,7 +8,7 @@ use crate::config::{
     BudgetTable, ConfigFile, Defaults, DomainTable, LimitsTable, PushTable, delivery,
 };
 
-/// Takes nothing but the names of a struct's fields.
+/// Reads only the names of a struct's fields.
 struct Names<'a>(&'a mut Vec<&'static str>);
 
 impl<'de> Deserializer<'de> for Names<'_> {
@@ -59,7 +59,7 @@ fn every_key_that_is_read_is_described_and_no_other() {
     assert_eq!(described("mail"), fields::<delivery::MailTable>());
     let mut top = described("");
     let tables = tables();
-    // `[resolve]` and `[keys]` hold names of the operator's own choice.
+    // In `[resolve]` and `[keys]` the operator chooses the names.
     top.extend(tables.iter().map(|t| t.name.split('.').next().expect("a name")));
     top.retain(|name| !name.is_empty());
     top.sort_unstable();

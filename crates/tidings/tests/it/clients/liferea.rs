@@ -1,6 +1,6 @@
-//! Liferea, as Debian has it, on a screen that nobody sees. It is moved by keys alone, since
-//! places on a screen change with fonts. Version 1.14 looks for what was read elsewhere in words
-//! that no JSON holds, so only the other direction is tried.
+//! Liferea, as in Debian, on a virtual screen. It is controlled by keys only, because positions on
+//! a screen change with fonts. Version 1.14 cannot import read marks made elsewhere, so only the
+//! other direction is tested.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt as _;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use super::{Desk, desk, installed};
 use crate::program::eventually;
 
-/// Starts the app and then does what it is told, line by line; when nothing more is said it ends
-/// the app.
+/// Starts the app and then executes commands, line by line. At the end of its input it ends the
+/// app.
 const DRIVER: &str =
     "liferea >liferea.log 2>&1 & app=$!; while read -r line; do eval \"$line\"; done; kill $app";
 
@@ -26,7 +26,7 @@ struct Liferea {
 }
 
 impl Liferea {
-    /// With a subscription to a source of type `Google Reader API`, as its dialogue writes one.
+    /// Writes a subscription to a source of type `Google Reader API`, as the app's dialogue does.
     fn start(desk: &Desk) -> Liferea {
         let home = desk.folder("liferea");
         let config = home.join(".config/liferea");
@@ -68,7 +68,7 @@ impl Liferea {
         std::fs::read_to_string(self.home.join(name)).unwrap_or_default()
     }
 
-    /// Waits until it says that so many entries are unread.
+    /// Waits until the app shows this many unread entries.
     #[track_caller]
     fn until_unread(&mut self, n: u32) {
         eventually(&format!("Liferea counts {n} unread entries"), || {
@@ -81,7 +81,7 @@ impl Liferea {
 
 impl Drop for Liferea {
     fn drop(&mut self) {
-        // With nothing more to read the driver ends, then the session, then the screen.
+        // At the end of its input the driver ends, then the session, then the screen.
         self.lines = None;
         for _ in 0..200 {
             if self.child.try_wait().unwrap().is_some() {
@@ -112,7 +112,7 @@ fn liferea_lists_feeds_and_entries_and_marks_them_read() {
     let end = folder + list[folder..].find("</outline>").unwrap();
     assert!((folder..end).contains(&one), "the first label is a folder: {list}");
     assert!(two.is_some_and(|two| !(folder..end).contains(&two)), "{list}");
-    // Ctrl-N goes to the next unread entry and shows it, which makes it read.
+    // Ctrl-N goes to the next unread entry and shows it, which marks it read.
     let next = "xdotool search --onlyvisible --name '^Liferea' windowfocus --sync key ctrl+n";
     liferea.tell(next);
     desk.until_unread(&["Item 0 of one", "Item 0 of two", "Item 1 of one", "Item 1 of two"]);

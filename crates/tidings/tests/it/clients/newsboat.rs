@@ -1,4 +1,4 @@
-//! newsboat, as Debian has it, in both modes that it can use us with.
+//! newsboat, as in Debian, in both modes that work with Tidings.
 
 use std::process::Command;
 
@@ -6,10 +6,10 @@ use super::terminal::Terminal;
 use super::{Desk, desk, installed};
 use crate::program::finish;
 
-/// Writes a configuration and answers the line that starts newsboat with it.
+/// Writes a configuration and returns the command that starts newsboat with it.
 fn line(desk: &Desk, config: &str) -> String {
     let folder = desk.folder("newsboat");
-    // The address of the instance, the name and the token stand in each mode's own words.
+    // Each mode has its own settings for the address of the instance, the name and the token.
     let config = config.replace("URL", &desk.url()).replace("TOKEN", &desk.token);
     std::fs::write(
         folder.join("config"),
@@ -21,7 +21,7 @@ fn line(desk: &Desk, config: &str) -> String {
     format!("newsboat -q -C {at}/config -u {at}/urls -c {at}/cache")
 }
 
-/// How many entries newsboat says are unread, after it has loaded all feeds.
+/// Returns the number of unread entries that newsboat shows after it has loaded all feeds.
 #[track_caller]
 fn counts_unread(desk: &Desk, line: &str) -> String {
     let mut command = Command::new("sh");
@@ -51,7 +51,7 @@ fn newsboat_in_miniflux_mode_lists_reads_and_marks() {
     terminal.until_drawn("Feed two");
     read_newest(&mut terminal);
     desk.until_unread(&["Item 0 of one", "Item 1 of one", "Item 1 of two"]);
-    // Unread again, and then the whole feed.
+    // Marks an entry unread, and then the whole feed.
     terminal.press("N");
     desk.until_unread(&["Item 0 of one", "Item 1 of one", "Item 1 of two", "Item 2 of one"]);
     terminal.press("A");

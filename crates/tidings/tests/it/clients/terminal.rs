@@ -1,4 +1,4 @@
-//! A terminal for programs that want one: keys go in, what is drawn is written to a file.
+//! A terminal for programs that need one: it sends keys and writes the output to a file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::program::eventually;
 
-/// A program in a terminal of its own, killed with all that it started when it is let go.
+/// A program in its own terminal. Dropping it kills the program with all its children.
 pub struct Terminal {
     child: Child,
     keys: ChildStdin,
@@ -14,7 +14,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a line of the shell. `script` of util-linux makes the terminal.
+    /// Starts a shell command. `script` of util-linux makes the terminal.
     pub fn start(line: &str, home: &Path) -> Terminal {
         let drawn = home.join("drawn");
         let mut child = Command::new("script")
@@ -38,12 +38,12 @@ impl Terminal {
         self.keys.flush().unwrap();
     }
 
-    /// Everything that was drawn so far.
+    /// Returns all output so far.
     pub fn drawn(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(&self.drawn).unwrap_or_default()).into_owned()
     }
 
-    /// Waits until a text has been drawn.
+    /// Waits until a text appears in the output.
     #[track_caller]
     pub fn until_drawn(&mut self, text: &str) {
         let drawn = self.drawn.clone();
@@ -56,7 +56,7 @@ impl Terminal {
         });
     }
 
-    /// Waits for the program to end by itself.
+    /// Waits for the program to end.
     #[track_caller]
     pub fn until_ended(&mut self) {
         eventually("the program ends", || self.child.try_wait().unwrap());
@@ -65,7 +65,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // The terminal goes with `script`, and what ran in it is told to hang up.
+        // The terminal ends with `script`, and the program in it gets a hang-up signal.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {

@@ -1,4 +1,4 @@
-//! `feed add` keeps an address only if it yields a feed, and asks its server once to find out.
+//! `feed add` keeps an address only if it yields a feed, and sends one request to find out.
 
 use crate::documents::rss;
 use crate::program::{Instance, eventually};
@@ -48,7 +48,7 @@ fn a_feed_is_added_with_its_first_poll_and_no_second_request() {
     let instance = Instance::new();
     let daemon = instance.daemon(&FREELY).ready();
     let (live, dead) = (publisher.url("/f"), publisher.url("/missing"));
-    // One that works is kept although another one does not.
+    // A working address is kept although another one fails.
     instance.run(&["feed", "add", &live, &dead]).says(1, &["could not add", &dead]);
     let feeds = instance.feeds();
     assert_eq!((feeds.len(), &feeds[0]["url"]), (1, &live.into()));

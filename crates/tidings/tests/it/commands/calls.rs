@@ -1,5 +1,5 @@
-//! Calls that are wrong and calls that fail: exit status 2 and 1, and a message that names the
-//! thing and the remedy.
+//! Wrong calls and failing calls: exit status 2 and 1, and a message that names the object and the
+//! remedy.
 
 use std::process::Stdio;
 
@@ -70,7 +70,7 @@ fn a_configuration_error_has_its_place() {
     // A person who means "no limit" does not lose all entries.
     for zero in ["entries_per_feed = 0", "entries = 0", "entry_age = \"0s\"", "items = 0"] {
         let name = zero.split(' ').next().unwrap();
-        with(&format!("[limits]\n{zero}\n")).says(2, &["config.toml", name, "leave it out"]);
+        with(&format!("[limits]\n{zero}\n")).says(2, &["config.toml", name, "leave the key out"]);
     }
     let instance = Instance::new();
     instance.run(&["feed", "list", "--config", "nowhere.toml"]).says(2, &["nowhere.toml"]);
@@ -153,7 +153,7 @@ fn who_reads_only_the_beginning_is_no_failure() {
         let (reader, writer) = std::io::pipe().unwrap();
         command.stdout(writer).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        // Nobody reads at all; the command itself must let go of the writer first.
+        // Nobody reads the output. The command itself must release the writer first.
         drop((command, reader));
         let ended = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();

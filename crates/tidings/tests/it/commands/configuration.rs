@@ -51,7 +51,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "[push]\nvolume = 11\n",
-        "2:1: unknown key `volume` in [push]; known there are subscribe, safety_net, lease",
+        "2:1: unknown key `volume` in [push]; known keys there: subscribe, safety_net, lease",
     ),
     (
         "trusted_proxies = [\"127.0.0.1\", \"10.0.0.0/33\"]\n",
@@ -80,8 +80,8 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "[limits]\nentries = 0\n",
-        "2:11: [limits] entries: 0 would keep nothing; leave it out for no limit; for example: \
-         entries = 10000000",
+        "2:11: [limits] entries: 0 would keep nothing; leave the key out for no limit; for \
+         example: entries = 10000000",
     ),
     ("[keys]\nnewsroom = \"short\"\n", "2:12: [keys] newsroom: a key has at least 16 letters"),
     (

@@ -1,4 +1,4 @@
-//! The experiments of the repository, as somebody performs them who has a clone and nothing else.
+//! The experiments of the repository, run by somebody who has only a clone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::program::{Instance, path_text};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The folder `experiments` without records, far from any trace next to the repository.
+/// A copy of the folder `experiments` without records, with no traces next to it.
 fn clone(instance: &Instance) -> PathBuf {
     let root = instance.home.path().join("clone");
     for folder in ["experiments/definitions", "experiments/traces"] {
@@ -30,7 +30,9 @@ fn run_in(root: &Path, instance: &Instance, args: &[&str]) -> (Output, String) {
 #[test]
 fn the_experiment_that_the_readme_names_runs_in_a_clone() {
     let readme = fs::read_to_string(Path::new(REPOSITORY).join("README.md")).unwrap();
-    let named = readme.split('`').find(|code| code.starts_with("lab experiment ")).unwrap();
+    let mut calls =
+        readme.split('`').filter_map(|code| code.strip_prefix("target/release/tidings "));
+    let named = calls.find(|call| call.starts_with("lab experiment ")).unwrap();
     let args: Vec<&str> = named.split(' ').collect();
     let instance = Instance::new();
     let root = clone(&instance);
@@ -52,7 +54,7 @@ fn a_definition_without_a_sample_says_which_trace_to_pass() {
     for part in [definition, "congress_tweets.csv.gz is not there", "posts of US", "--trace FILE"] {
         assert!(said.contains(part), "`{part}` is not in {said}");
     }
-    // Passed, it is performed; one of its expectations needs the whole trace.
+    // With `--trace` the definition runs; one of its expectations needs the whole trace.
     let sample = root.join("experiments/traces/congress_2018.csv.gz");
     let passed = ["lab", "experiment", definition, "--trace", path_text(&sample)];
     let (ended, said) = run_in(&root, &instance, &passed);

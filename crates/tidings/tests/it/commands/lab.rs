@@ -1,4 +1,4 @@
-//! The lab's commands: what they print, and what they say about bad input.
+//! The lab's commands: their output, and their messages about bad input.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ const FIGURE_4_8: &str = "feed,published\n\
     f,2011-07-16T09:10:00Z\nf,2011-07-16T09:20:00Z\nf,2011-07-16T11:00:00Z\n\
     f,2011-07-16T13:00:00Z\n";
 
-/// The call of figure 4.8, and what is added to it.
+/// Returns the call of figure 4.8, with more arguments.
 fn figure_4_8<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut args = vec!["lab", "run", "--trace", file, "--policy", "fix:3h", "--window", "3"];
     args.extend(["--start", "2011-07-16T04:00:00Z", "--train", "0s", "--test", "8h"]);
@@ -126,7 +126,7 @@ fn a_population_is_drawn_measured_and_reported() {
     for link in page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
         assert!(report.join(link).exists(), "{link}");
     }
-    // Written once; a second time only on request.
+    // A report is written once; a second time only with `--force`.
     instance.run(&args).says(2, &["--report", "not empty", "--force"]);
     args.push("--force");
     instance.run(&args).ok();
@@ -158,7 +158,7 @@ fn a_run_without_a_start_begins_where_most_feeds_exist_and_says_so() {
     for said in [&ended.stdout, &page] {
         assert!(said.contains(took_part), "{said}");
     }
-    // Figures are rounded alike: every figure of the terminal is a cell of the report.
+    // Rounding is the same everywhere: every figure of the terminal is a cell of the report.
     let rows = ended.stdout.lines().filter(|line| line.trim_start().starts_with("mavsync"));
     let cells: Vec<String> = rows
         .flat_map(|row| row.split("  ").map(|cell| cell.trim().trim_end_matches(" *").to_owned()))
@@ -193,7 +193,7 @@ fn budgets_and_the_published_table_have_the_shape_of_the_contract() {
     let answer = instance.run(&args).ok().json();
     assert_eq!(answer["runs"][0]["strategy"], "uniform");
     assert_eq!(answer["runs"][0]["polls"], 16);
-    // Within eight hours the threshold of two-steps has not come down to one slow feed.
+    // Within eight hours the threshold of two-steps does not fall far enough for one slow feed.
     assert_eq!((&answer["runs"][1]["polls"], &answer["runs"][1]["open"]), (&0.into(), &8.into()));
     assert_eq!(answer["runs"][2]["strategy"], "tide:365d");
     for key in ["completeness", "window_freshness", "delay_seconds", "delay_sd_seconds"] {

@@ -1,4 +1,4 @@
-//! Lists of feeds and polls of all feeds: chosen, ordered, bounded, written row by row.
+//! Lists of feeds and polls of all feeds: filters, order, limits, and output row by row.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::program::{Instance, path_text};
 use crate::publisher::Publisher;
 use crate::wire::Response;
 
-/// Feeds 1 to 4: polled, failing, gone, never polled; the last has a tag.
+/// Feeds 1 to 4: polled, failing, gone, never polled. The last one has a tag.
 fn filled() -> (Publisher, Instance) {
     let publisher = Publisher::start(1);
     publisher.set("/good", rss("Good", 2));

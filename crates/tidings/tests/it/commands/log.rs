@@ -1,4 +1,4 @@
-//! Logs for programs: one JSON object a line, and no secret in any.
+//! Logs for programs: one JSON object on each line, without secrets.
 
 use serde_json::Value;
 

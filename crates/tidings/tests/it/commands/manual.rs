@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::needed::missing;
 use crate::program::{Instance, path_text};
 
-/// Whether a tool is on this machine; what needs it is skipped without it, but not under CI.
+/// Returns whether a tool is installed. Without it the test is skipped, except under CI.
 fn has(tool: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
     let found = found.is_ok_and(|out| out.status.success());

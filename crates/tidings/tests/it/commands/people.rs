@@ -1,4 +1,4 @@
-//! Accounts and tokens from the command line, seen by a daemon that runs.
+//! Accounts and tokens from the command line, used by a running daemon.
 
 use std::process::Stdio;
 

@@ -148,7 +148,7 @@ fn a_cursor_older_than_what_is_kept_answers_from_the_oldest_and_says_gap() {
     assert_eq!((lines.len(), &lines[0]["gap"]), (2, &true.into()));
     assert!(lines[1].get("gap").is_none());
     instance.run(&["entries", "--query", "All", "--after", "e5"]).says(2, &["not a cursor"]);
-    // The same in the stream of all entries; a cursor that lies ahead is of another store.
+    // The same in the stream of all entries; a cursor ahead of all entries is from another store.
     for cursor in ["e1", "e99"] {
         let lines = instance.run(&["entries", "--after", cursor]).ok().lines();
         assert_eq!((lines.len(), &lines[0]["gap"]), (2, &true.into()), "{cursor}");
@@ -169,7 +169,7 @@ fn a_query_that_reads_its_own_published_feed_comes_to_rest() {
     for _ in 0..5 {
         instance.run(&["feed", "poll", &own]).ok();
     }
-    // The instance knows its own entries again: nothing that comes back is new.
+    // The instance recognises its own entries: an entry that comes back is not new.
     assert_eq!(instance.entries().len(), 3);
 }
 

@@ -82,7 +82,7 @@ fn lists(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The addresses that a list names, read as text, since many lists are not XML.
+/// Returns the addresses in a list, read as text, because many lists are not valid XML.
 fn named(list: &str) -> BTreeSet<String> {
     let lower = list.to_ascii_lowercase();
     let mut urls = BTreeSet::new();

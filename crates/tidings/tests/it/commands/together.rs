@@ -169,7 +169,7 @@ fn a_command_of_an_older_program_is_refused_and_changes_nothing() {
     instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
     instance.run(&["feed", "set", "1", "--policy", "fix:3h"]).ok();
     let daemon = instance.daemon(&FREELY).ready();
-    // As it once was written: what is left alone stands there as null.
+    // The format of an older version, in which null left a setting unchanged.
     let body = json!({"kind": "set", "target": {"feed": "1"}, "change": {
         "policy": null, "alpha": 600, "beta": null, "max_delay": null, "weight": null,
         "paused": null}});

@@ -1,4 +1,4 @@
-//! The files in `operating/`: the units are sound and call the program as it is.
+//! The files in `operating/`: the units are valid and call the program correctly.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ fn operating() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operating")
 }
 
-/// The words after the program's name in a line, up to the end of a shell's quotes.
+/// Returns the words after the program's name in a line, up to the end of a shell's quotes.
 fn words(line: &str) -> Vec<&str> {
     let call = line.split("/usr/local/bin/tidings").nth(1).unwrap_or_default();
     call.split_whitespace().take_while(|word| !word.contains('(')).collect()
@@ -42,7 +42,7 @@ fn systemd_finds_no_fault_with_the_units() {
     let instance = Instance::new();
     for unit in ["tidings.service", "tidings-backup.service", "tidings-backup.timer"] {
         let text = std::fs::read_to_string(operating().join(unit)).unwrap();
-        // It wants the program to be there.
+        // The check requires that the program exists.
         let path = instance.write(unit, text.replace("/usr/local/bin/tidings", "/bin/true"));
         let found = Command::new("systemd-analyze").arg("verify").arg(&path).output().unwrap();
         let said = String::from_utf8_lossy(&found.stderr);

@@ -1,4 +1,4 @@
-//! A copy is made while the daemon records, and another folder goes on from it.
+//! A copy is made while the daemon records, and an instance continues from it in another folder.
 
 use crate::documents::rss;
 use crate::program::{Instance, eventually, finish, path_text};

@@ -1,6 +1,6 @@
-//! When the disk is full or may not be written, the program says so and stops; when there is room
-//! again, nothing is missing. Needs a mount of its own; where that is not allowed it says that it
-//! proved nothing, and fails where `CI` is set.
+//! If the disk is full or cannot be written, the program says so and stops recording. When there is
+//! space again, nothing is missing. The tests need a mount. If that is not allowed, they say that
+//! they proved nothing, and fail if `CI` is set.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn a_full_disk_is_named_and_nothing_is_lost_when_there_is_room_again() {
     let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
     let (_publisher, list) = publisher(300, 20);
     instance.import(&list).ok();
-    // The space left holds the first polls but not all.
+    // The space that is left is enough for some of the first polls, not for all.
     fill(&instance.data, 1 << 20);
     let once = ["run", "--once", FREELY[0], FREELY[1], FREELY[2]];
     let full = instance.run(&once);
@@ -101,7 +101,7 @@ fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
         text.contains(&format!("\ntidings_ready {value}\n"))
     };
     assert!(metric(1));
-    // Some polls have room, the rest have not.
+    // Some polls have enough space, the others do not.
     instance.import(&list);
     let why = eventually("it says that it is not ready", || {
         let (status, text) = wire::get(daemon.listen, "/readyz").unwrap();
@@ -152,7 +152,7 @@ fn a_command_that_the_daemon_cannot_answer_ends_and_says_why() {
     drop(disk);
 }
 
-/// Fills the file system but for `left` bytes.
+/// Fills the file system except for `left` bytes.
 fn fill(folder: &Path, left: usize) {
     use std::io::Write as _;
     let path = folder.join("ballast");

@@ -1,5 +1,5 @@
-//! The store's files are removed, moved or replaced while the daemon runs: it says so, records
-//! nothing, and nothing else makes an empty store in their place.
+//! The store's files are removed, moved or replaced while the daemon runs. The daemon says so and
+//! records nothing, and no command creates an empty store in their place.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn metric(daemon: &Daemon, line: &str) -> bool {
     text.lines().any(|l| l == line)
 }
 
-/// Asks the daemon itself for a poll: it must end as failed, with nothing new.
+/// Asks the daemon for a poll. It must fail, without new entries.
 fn nothing_is_recorded(daemon: &Daemon, publisher: &Publisher) {
     publisher.take_asked();
     let json = "Content-Type: application/json\r\n";
@@ -117,7 +117,7 @@ fn who_follows_the_entries_is_told_that_the_store_was_replaced() {
     ended.says(1, &[path_text(&file), "removed or replaced", "again"]);
 }
 
-/// Whether a process besides the daemon has the file open.
+/// Returns whether another process than the daemon has the file open.
 fn opened_by_another(file: &std::path::Path, daemon: &Daemon) -> Option<()> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let others = processes.filter(|p| p.file_name() != *daemon.pid().to_string());

@@ -1,5 +1,5 @@
-//! Nothing is lost: the program is killed at random moments of a cold start over a thousand feeds
-//! and started again. Ten rounds here; `SOAK_ROUNDS=200` for an evening.
+//! Nothing is lost: the program is killed at random moments of a cold start over a thousand feeds,
+//! and started again. The test runs ten rounds; `SOAK_ROUNDS=200` takes an evening.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::wire::now;
 
 const FEEDS: usize = 1000;
 const ITEMS: usize = 10;
-/// Feeds of one address are asked one after another; enough addresses keep the program busy.
+/// Feeds of one address are polled one at a time. Several addresses keep the program busy.
 const ADDRESSES: u32 = 40;
 
-/// When the feeds of a later kill are fewer than the requests drawn, they never come.
+/// If fewer feeds are left than the drawn number of requests, the kill never happens.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
@@ -32,7 +32,7 @@ fn publisher() -> (Publisher, String) {
     (publisher, opml(&urls))
 }
 
-/// Path of each feed → number of its entries, as the program lists them.
+/// The path of each feed with the number of its entries, as the program lists them.
 fn kept(instance: &Instance) -> HashMap<String, u64> {
     let feeds = instance.feeds();
     assert_eq!(feeds.len(), FEEDS, "every feed is still subscribed");
@@ -43,7 +43,7 @@ fn kept(instance: &Instance) -> HashMap<String, u64> {
         .collect()
 }
 
-/// A small generator, so that a round can be repeated by its number.
+/// A small random generator, so that a round can be repeated by its number.
 fn chance(seed: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -51,7 +51,7 @@ fn chance(seed: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Every entry is there exactly once.
+/// Checks that every entry exists exactly once.
 #[track_caller]
 fn complete(instance: &Instance, what: &str) {
     let entries = instance.entries();
@@ -62,8 +62,8 @@ fn complete(instance: &Instance, what: &str) {
     assert!(ids.is_sorted_by(|a, b| a < b), "{what}: ids rise with the order of recording");
 }
 
-/// Polls everything that is left. A feed that is asked conditionally must have its entries: else a
-/// validator was stored ahead of them and the next 304 would lose them for good.
+/// Polls everything that is left. A feed with a conditional request must have its entries.
+/// Otherwise a validator was stored ahead of them, and the next 304 would lose them permanently.
 #[track_caller]
 fn restart(instance: &Instance, publisher: &Publisher, round: u64) {
     let before = kept(instance);
@@ -93,8 +93,8 @@ fn round(publisher: &Publisher, list: &str, round: u64) -> usize {
     let instance = Instance::new();
     instance.import(list).ok();
     let mut n_before = 0;
-    // Up to three kills before it may finish. The moment is drawn as a number of requests. So it
-    // hits the program at work on a fast machine and on a slow one, and sometimes after its work.
+    // Up to three kills before the program may finish. The moment is drawn as a number of requests.
+    // So a kill hits the program at work on fast and slow machines, and sometimes after its work.
     for kill in 0..=chance(round) % 3 {
         publisher.take_asked();
         let draw = chance(round * 31 + kill);

@@ -1,7 +1,7 @@
-//! Many requests from the moment the port opens, with commands in other processes, and the program
-//! killed between two starts. The store may be busy then: it reads the log of a killed process,
-//! opens connections, or waits for the commit of another process. Every request is still answered.
-//! Twelve rounds here; `SOAK_ROUNDS=200` for an evening.
+//! Many requests from the moment the port opens, with commands in other processes, and kills
+//! between two starts. The store may be busy then: it reads the log of a killed process, opens
+//! connections, or waits for the commit of another process. Every request must still be answered.
+//! The test runs twelve rounds; `SOAK_ROUNDS=200` takes an evening.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ use crate::wire;
 
 const ASKERS: usize = 12;
 const FEEDS: usize = 40;
-/// A data folder lives through so many rounds; then a fresh one is made, migrations and all.
+/// A data folder is used for this many rounds. Then a new one is created, with all migrations.
 const ROUNDS_PER_FOLDER: usize = 4;
 const LASTS: Duration = Duration::from_millis(400);
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
@@ -30,7 +30,8 @@ const PATHS: [&str; 8] = [
     "/api/v1/entries?limit=5",
 ];
 
-/// Asks from many threads until told to stop; every answer that is a fault of the server's own.
+/// Sends requests from many threads until told to stop. Returns every answer that is a server
+/// error.
 fn ask_at_once(listen: SocketAddr, token: &str, over: &AtomicBool) -> (usize, Vec<String>) {
     let n_answers = AtomicUsize::new(0);
     let faults = std::thread::scope(|scope| {
@@ -42,7 +43,7 @@ fn ask_at_once(listen: SocketAddr, token: &str, over: &AtomicBool) -> (usize, Ve
                     while !over.load(Ordering::SeqCst) {
                         let path = PATHS[n % PATHS.len()];
                         n += 1;
-                        // Before the port opens, and when the program is killed, nobody answers.
+                        // Before the port opens, and after a kill, there is no answer.
                         let answer = wire::get_with(listen, path, token);
                         let Ok((status, text)) = answer else {
                             std::thread::sleep(Duration::from_millis(2));
@@ -62,7 +63,7 @@ fn ask_at_once(listen: SocketAddr, token: &str, over: &AtomicBool) -> (usize, Ve
     (n_answers.into_inner(), faults)
 }
 
-/// Commands that read while the daemon runs, and write once it is up. Before that they would take
+/// Commands that read while the daemon runs, and write once it is ready. Earlier they would take
 /// the lock on the folder themselves.
 fn meddle(instance: &Instance, up: &AtomicBool, over: &AtomicBool) {
     let mut n = 0;
@@ -76,7 +77,7 @@ fn meddle(instance: &Instance, up: &AtomicBool, over: &AtomicBool) {
         let mut command = instance.command(args);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        // A daemon that is killed meanwhile leaves its request unanswered.
+        // A daemon that is killed in between leaves the request unanswered.
         while !over.load(Ordering::SeqCst) && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(2));
         }

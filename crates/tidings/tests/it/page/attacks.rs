@@ -1,4 +1,4 @@
-//! Attacks that need the whole program: addresses of our own network, handed in by strangers.
+//! Attacks that need the whole program: strangers name addresses of our own network.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::program::{Instance, eventually, finish, path_text};
 use crate::wire::{self, Next, Response, Server, addresses};
 
-/// Somebody asks our hub to push to an address of our own network. The hub would have to ask the
-/// callback first, and does not even do that.
+/// Somebody asks our hub to push to an address of our own network. The hub would have to verify the
+/// callback first, and must not do even that.
 #[test]
 fn a_callback_in_our_own_network_is_not_asked() {
     let n_asked = Arc::new(AtomicUsize::new(0));
@@ -27,14 +27,14 @@ fn a_callback_in_our_own_network_is_not_asked() {
     let status = wire::post(daemon.listen, "/websub/hub", &form).unwrap();
     assert!(status == 202 || (400..500).contains(&status), "{status}");
     eventually("the hub tries the callback and is held back", || {
-        daemon.log().contains("callback is not asked").then_some(())
+        daemon.log().contains("callback is refused").then_some(())
     });
     assert_eq!(n_asked.load(Ordering::SeqCst), 0);
-    // The same listener is reached where the operator allows it: the silence above says something.
+    // The same listener is reached if the operator allows it. So the silence above is meaningful.
     assert_eq!(wire::get((inside[0], server.port).into(), "/").unwrap().0, 200);
 }
 
-/// Each check of a password needs 19 MB for a moment. They must not add up.
+/// Each password check needs 19 MB for a moment. This memory must not add up.
 #[test]
 fn guesses_do_not_make_the_program_grow() {
     let instance = Instance::new();

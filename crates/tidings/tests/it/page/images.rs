@@ -5,7 +5,7 @@ use crate::program::Instance;
 use crate::publisher::Publisher;
 use crate::wire::get;
 
-/// A feed whose first entry shows a picture, and what its page says.
+/// A feed whose first entry shows a picture, and the HTML of its page.
 fn shown(config: &str) -> (Publisher, String, crate::program::Daemon) {
     let publisher = Publisher::start(1);
     publisher.set("/a.gif", "GIF89a;".to_owned());

@@ -1,5 +1,5 @@
-//! Users, passwords and tokens in feed URLs are used and never shown, but by
-//! `export --with-secrets`.
+//! Users, passwords and tokens in feed URLs are used but never shown, except by `export
+//! --with-secrets`.
 
 use crate::documents::rss;
 use crate::program::Instance;

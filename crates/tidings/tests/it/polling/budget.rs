@@ -1,4 +1,4 @@
-//! A budget over the whole instance: set, spent, changed and taken back while the daemon runs.
+//! A budget for the whole instance: set, spent, changed and removed while the daemon runs.
 
 use crate::documents::{opml, rss};
 use crate::program::{Daemon, Instance, eventually};
@@ -21,9 +21,9 @@ fn polled(instance: &Instance) -> usize {
     instance.feeds().iter().filter(|feed| !feed["last_poll"].is_null()).count()
 }
 
-/// Waits until the daemon has polled `n` feeds, and then one of them once more. All are on one
-/// address, which is asked for one thing after the other: what was granted before that poll is
-/// done when it is. A cycle takes a minute of the clock, so the others wait for the next one.
+/// Waits until the daemon has polled `n` feeds, then polls one of them once more. All feeds are on
+/// one address, which gets one request at a time. So everything granted before that poll is done
+/// when it ends. A cycle takes a minute of the clock, so the other feeds wait for the next one.
 fn settle(instance: &Instance, daemon: &Daemon, n: usize) {
     eventually("the polls of one cycle", || (polled(instance) >= n).then_some(()));
     poll_again(instance);
@@ -61,7 +61,7 @@ fn a_budget_binds_all_feeds_at_once_survives_a_restart_and_is_taken_back() {
     poll_again(&instance);
     assert!(polled(&instance) <= 11, "a restart gives no new allowance: {}", polled(&instance));
 
-    // A policy of its own takes a feed out of the budget: it is due, so it is polled.
+    // A feed with its own policy is not under the budget. It is due, so it is polled.
     instance.run(&["feed", "set", &waiting, "--policy", "fix:1h"]).ok();
     eventually("the feed with a policy of its own", || {
         let feed = instance.run(&["feed", "show", &waiting, "--json"]).ok().json();
@@ -86,7 +86,7 @@ fn tide_brings_its_own_model_and_says_what_a_poll_is_worth() {
     let daemon = instance.daemon(&FREELY).ready();
     settle(&instance, &daemon, FEEDS);
 
-    // Changed while it runs: all feeds are planned again, and the store records it.
+    // After a change all feeds are planned again, and the store records it.
     let changed = instance.run(&["budget", "60/1h"]).ok().stdout;
     assert!(changed.contains("60/1h. Strategy: tide."), "{changed}");
     eventually("the price in words", || {

@@ -1,5 +1,5 @@
-//! With servers on which everything goes wrong, each feed fails with words that a person
-//! understands, healthy feeds go on, and the program neither falls nor swells.
+//! Servers with every kind of fault. Each feed fails with a message that a person understands,
+//! healthy feeds continue, and the program neither crashes nor grows.
 
 use serde_json::Value;
 
@@ -9,10 +9,11 @@ use crate::program::{Instance, alone, eventually};
 use crate::wire::addresses;
 
 const HEALTHY: usize = 20;
-/// 21 bodies of at most 4 MB, the program itself, and room: without limits it would be gigabytes.
+/// 21 bodies of at most 4 MB, the program itself, and a reserve. Without limits it would be
+/// gigabytes.
 const MEMORY_MAX: u64 = 200 << 20;
 
-/// Marks of an error that was printed for programmers.
+/// Parts of error messages that are meant for programmers.
 const NOT_PLAIN: [&str; 8] = ["::", "Kind", "Error(", "{ ", "Some(", "None", "unwrap", "hyper"];
 
 #[track_caller]
@@ -70,7 +71,7 @@ fn what_a_fault_left_behind_does_not_hide_the_next_document() {
     let addresses = addresses(1);
     let server = faults::start(&addresses);
     let instance = Instance::new();
-    // The ETag came with a body that was cut: it must not be kept.
+    // The ETag came with a body that was cut, so it must not be stored.
     let url = server.url(addresses[0], "/cut-in-body");
     instance.run(&["feed", "add", &url, "--no-poll"]).ok();
     assert_eq!(instance.poll(&url)["outcome"], "failed");
@@ -85,8 +86,8 @@ fn what_a_fault_left_behind_does_not_hide_the_next_document() {
     assert!(publisher.take_asked().iter().all(|a| !a.conditional), "the error's ETag was kept");
 }
 
-/// A document that is cut or garbled is not an empty feed: it is said, it backs off, and neither
-/// validators nor the window follow it.
+/// A cut or garbled document is not an empty feed. It is reported, the feed backs off, and neither
+/// validators nor the window change.
 #[test]
 fn a_broken_document_is_called_damaged_and_hides_nothing() {
     let publisher = crate::publisher::Publisher::start(1);
@@ -105,7 +106,7 @@ fn a_broken_document_is_called_damaged_and_hides_nothing() {
     assert!(!why["polls"][0]["warnings"].as_array().unwrap().is_empty(), "{why}");
     let doctor = instance.run(&["doctor", "--json"]);
     assert!(doctor.stdout.contains("broken documents without entries"), "{doctor:?}");
-    // The same bytes again are not "unchanged", and the repaired document brings nothing twice.
+    // The same bytes again are not "unchanged", and the repaired document brings no entry twice.
     let again = instance.run(&["feed", "poll", &url, "--json", "--allow-private"]);
     assert_eq!(again.json()["outcome"], "damaged", "{again:?}");
     publisher.set("/f", crate::documents::rss("f", 4));
@@ -114,7 +115,7 @@ fn a_broken_document_is_called_damaged_and_hides_nothing() {
     assert_eq!(instance.feed()["state"], "active");
 }
 
-/// Publisher text could clear the screen or reverse what a line says.
+/// Text of a publisher could clear the screen or reverse a line.
 #[test]
 fn no_json_holds_raw_control_characters() {
     let instance = Instance::new();

@@ -1,5 +1,5 @@
-//! Addresses that are not public are refused when a request is made, however they are spelled, and
-//! never when a URL is stored.
+//! Addresses that are not public are refused when a request is made, in every spelling, and never
+//! when a URL is stored.
 
 use crate::documents::rss;
 use crate::program::Instance;

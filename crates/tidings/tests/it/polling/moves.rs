@@ -17,7 +17,7 @@ fn redirected(status: u16) -> (Publisher, Instance, String) {
     (publisher, instance, url)
 }
 
-/// Polls and says which paths were asked for, in order.
+/// Polls, and returns the requested paths in order.
 fn asked(publisher: &Publisher, instance: &Instance, url: &str) -> Vec<String> {
     let answer = instance.poll(url);
     assert!(matches!(answer["outcome"].as_str(), Some("seen" | "unchanged")), "{answer}");
@@ -64,7 +64,7 @@ fn a_feed_that_is_gone_is_not_polled_again_and_says_why() {
     assert_eq!(instance.feed()["state"], "gone");
     assert!(instance.feed()["next_poll"].is_null(), "{}", instance.feed());
     publisher.take_asked();
-    // Both have the same policy: once the other was polled twice, this one would have been due.
+    // Both have the same policy. When the other was polled twice, this one would have been due.
     let mut n_alive = 0;
     eventually("the other feed is polled twice", || {
         instance.run(&["run", "--once", "--allow-private", "--domain-gap", "0s"]).ok();

@@ -1,5 +1,5 @@
-//! When every connection fails at once it is our network: nobody is blamed, and polling goes on by
-//! itself when the network is back.
+//! If every connection fails at once, our network is down: no feed is blamed, and polling resumes
+//! when the network is back.
 
 use crate::documents::{opml, rss_of};
 use crate::program::{Instance, alone, eventually};
@@ -36,7 +36,7 @@ fn a_network_that_is_down_blames_no_feed_and_polling_resumes_by_itself() {
         std::thread::sleep(std::time::Duration::from_millis(200));
         let blamed: Vec<_> =
             instance.feeds().into_iter().filter(|f| f["state"] != "active").collect();
-        // A few may fail before so many have that it must be our network.
+        // A few may fail before there are enough failures to detect an outage.
         assert!(blamed.len() < DOMAINS * 8 / 10, "blamed: {blamed:#?}");
     }
     let blamed: Vec<_> = instance.feeds().into_iter().filter(|f| f["state"] != "active").collect();

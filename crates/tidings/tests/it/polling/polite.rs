@@ -1,5 +1,5 @@
-//! A thousand feeds on fifty domains, with everything that tries a client's manners mixed in: the
-//! server that keeps score must count nothing, and every entry must be there once.
+//! A thousand feeds on fifty domains, with many cases that test a client's politeness. The server
+//! must count no violation, and every entry must exist once.
 
 use std::collections::{HashMap, HashSet};
 use std::net::Ipv4Addr;
@@ -13,10 +13,10 @@ use crate::wire::addresses;
 const DOMAINS: usize = 50;
 const FEEDS: usize = 1000;
 const ITEMS: usize = 5;
-/// Shorter gaps would be lost in the noise of a loaded machine.
+/// Shorter gaps could not be measured on a busy machine.
 const GAP: Duration = Duration::from_secs(1);
 
-/// ETags and modification times as servers really write them.
+/// ETags and modification times as real servers write them.
 const ETAGS: [&[u8]; 6] =
     [b"\"5f-1a\"", b"W/\"5f\"", b"bare", b"\"caf\xe9\"", b"\"a b,c\"", b"\"\""];
 const TIMES: [&[u8]; 4] = [
@@ -26,8 +26,8 @@ const TIMES: [&[u8]; 4] = [
     b"Saturday, 29-Oct-94 19:43:31 GMT",
 ];
 
-/// The first 45 domains are bare addresses; the last five are names under one registrable domain
-/// each, with a host per feed.
+/// The first 45 domains are bare addresses. The last five are registrable domains with a host name
+/// for each feed.
 fn host(feed: usize, addresses: &[Ipv4Addr]) -> String {
     match feed % DOMAINS {
         domain @ ..45 => addresses[domain].to_string(),
@@ -49,7 +49,7 @@ fn served(feed: usize, name: &str) -> Served {
     Served { etag, last_modified, coding, ..Served::steady(rss(name, ITEMS)) }
 }
 
-/// The subscribed URLs and what the server answers on them and behind them.
+/// The subscribed URLs, and the answers to them and to their redirects.
 fn scene(addresses: &[Ipv4Addr], port: u16) -> (Vec<String>, HashMap<Place, Served>) {
     let mut pages = HashMap::new();
     let mut urls = Vec::new();
@@ -117,7 +117,7 @@ fn a_server_that_keeps_score_finds_no_fault_over_a_thousand_feeds() {
     let daemon = instance.daemon(&["--allow-private", "--domain-gap", "1s"]);
     std::thread::sleep(Duration::from_secs(12));
     drop(daemon);
-    // Feeds that waited for the Retry-After of another feed get another chance.
+    // Feeds that waited for the Retry-After of another feed are polled again.
     for _ in 0..4 {
         if instance.entries().len() == (FEEDS - 1) * ITEMS {
             break;

@@ -1,5 +1,5 @@
-//! Replays sequences of snapshots, real and made ones. The expected result is computed here by the
-//! rule of identity alone: every distinct item once, none twice, the right suspected misses.
+//! Replays sequences of snapshots, real and synthetic. The expected result is computed here by the
+//! identity rule alone: every distinct item once, none twice, and the right suspected misses.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ struct Truth {
     suspected_miss: bool,
 }
 
-/// Text of the first `<name …>…</name>` in an item.
+/// Returns the text of the first `<name …>…</name>` in an item.
 fn field(item: &str, name: &str) -> Option<String> {
     let open = item
         .match_indices(&format!("<{name}"))
@@ -32,7 +32,7 @@ fn field(item: &str, name: &str) -> Option<String> {
     Some(text.replace("&amp;", "&").trim().to_owned()).filter(|t| !t.is_empty())
 }
 
-/// The keys of a document: the id; id and link where one id stands for several links; else the
+/// Returns the keys of a document: the id; id and link if one id stands for several links; else the
 /// link; else the text.
 fn keys(document: &str) -> HashSet<String> {
     let items: Vec<&str> = document
@@ -93,7 +93,7 @@ fn replay(name: &str, documents: &[String]) {
             suspected_miss: answer["suspected_miss"].as_bool().unwrap(),
         };
         assert_eq!(&got, expect, "{name}, snapshot {i}: {answer}");
-        // The same document again brings nothing, not even a suspicion.
+        // The same document again brings no entry and no suspected miss.
         if i % 10 == 0 {
             let again = instance.poll(&url);
             assert_eq!((&again["outcome"], again["new"].as_u64()), (&"unchanged".into(), Some(0)));

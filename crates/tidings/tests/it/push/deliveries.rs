@@ -67,7 +67,7 @@ fn every_match_arrives_in_order_with_its_key_and_signature() {
 fn a_receiver_in_trouble_gets_everything_in_order_once_it_is_well() {
     let publisher = Publisher::start(1);
     publisher.set("/news", rss_of("news", 0..4));
-    // The second is refused once, the third is taken without an answer.
+    // The second is refused once; the third is taken without an answer.
     let receiver = Receiver::start(|n| match n {
         1 => Mood::Refuses(503),
         3 => Mood::Silent,
@@ -94,7 +94,7 @@ fn killed_at_any_moment_every_match_arrives_in_order() {
     let _alone = alone();
     let publisher = Publisher::start(1);
     publisher.set("/news", rss_of("news", 0..10));
-    // Every way to fail, over and over: some of them are under way whenever the program dies.
+    // Every kind of failure, repeatedly: some are under way whenever the program is killed.
     let hung = Arc::new(AtomicBool::new(false));
     let hangs = Arc::clone(&hung);
     let receiver = Receiver::start(move |n| match n % 40 {
@@ -118,7 +118,7 @@ fn killed_at_any_moment_every_match_arrives_in_order() {
         publisher.set("/news", rss_of("news", n - 10..n));
         let mut daemon = instance.daemon(&FREELY).ready();
         instance.run(&["feed", "poll", "1", "--json"]);
-        // The moments lie from before the first delivery to after the last of a round.
+        // The kills happen from before the first delivery to after the last one of a round.
         std::thread::sleep(Duration::from_millis(round * 17 % 120));
         daemon.kill();
         n += 8;
@@ -138,7 +138,8 @@ fn killed_at_any_moment_every_match_arrives_in_order() {
         let done = titles.last()?.as_str() == expected(last).last().map(String::as_str);
         done.then(|| titles.iter().map(|t| t.as_str().unwrap().to_owned()).collect())
     });
-    // A batch that was written but not yet noted comes again; first times are in order.
+    // A batch that was written but not recorded is written again. The first occurrences are in
+    // order.
     let mut firsts: Vec<&String> = Vec::new();
     for title in &titles {
         if !firsts.contains(&title) {

@@ -1,4 +1,4 @@
-//! Strangers at our hub, and hubs that send too much: what they ask for costs nobody else.
+//! Strangers at our hub, and hubs that send too much. Their requests must not harm anybody else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ fn form(topic: &str, callback: &str) -> String {
     format!("hub.mode=subscribe&hub.topic={topic}&hub.callback={callback}")
 }
 
-/// Any website can name an address of this machine. Without accounts that must open nothing.
+/// Any website can name an address of this machine. Without accounts this must open nothing.
 #[test]
 fn a_website_cannot_subscribe_itself_to_a_private_query() {
     let publisher = Publisher::start(1);
@@ -44,7 +44,7 @@ fn a_website_cannot_subscribe_itself_to_a_private_query() {
         let status = wire::raw(hub, &rebound, &form).unwrap();
         assert!((400..500).contains(&status), "{file}: {status}");
     }
-    // A published query is served as before, and what is pushed shows that the hub works.
+    // A published query is served as before, and its push shows that the hub works.
     let topic = format!("http://{hub}/feeds/Open.atom");
     let status = wire::post(hub, "/websub/hub", &form(&topic, &reader.callback())).unwrap();
     assert_eq!(status, 202);
@@ -59,7 +59,8 @@ fn a_website_cannot_subscribe_itself_to_a_private_query() {
     assert!(thief.modes().is_empty() && thief.pushes().is_empty());
 }
 
-/// Hosts that take a request and never answer; the most requests that one of them saw at once.
+/// Hosts that accept a request and never answer, with the most simultaneous requests of one of
+/// them.
 fn tarpits(n: u32) -> (Server, Vec<std::net::Ipv4Addr>, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     let (hosts, most, seen) = (addresses(n), Arc::new(AtomicUsize::new(0)), Arc::default());
     let (noted, counted): (_, Arc<AtomicUsize>) = (Arc::clone(&most), Arc::clone(&seen));
@@ -74,7 +75,7 @@ fn tarpits(n: u32) -> (Server, Vec<std::net::Ipv4Addr>, Arc<AtomicUsize>, Arc<At
         };
         noted.fetch_max(at_once, Ordering::SeqCst);
         counted.fetch_add(1, Ordering::SeqCst);
-        // Until the other side gives up.
+        // Waits until the other side gives up.
         let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
         let _ = std::io::Read::read(stream, &mut [0; 1]);
         *open.lock().unwrap().entry(host).or_default() -= 1;
@@ -101,7 +102,7 @@ fn a_flood_of_wishes_hammers_no_host_and_keeps_no_honest_subscriber_out() {
     let (server, hosts, most, seen) = tarpits(20);
     let mut taken = 0;
     for n in 0..1100 {
-        // The first half names one host, the second half many.
+        // The first half names one host, the second half many hosts.
         let host = hosts[if n < 550 { 0 } else { n % hosts.len() }];
         let status = subscribe("203.0.113.1", &server.url(host, &format!("/{n}")));
         assert!(status == 202 || status == 429, "{status}");
@@ -109,7 +110,7 @@ fn a_flood_of_wishes_hammers_no_host_and_keeps_no_honest_subscriber_out() {
     }
     assert_eq!(taken, 16, "one client");
     eventually("they are asked", || (seen.load(Ordering::SeqCst) >= 10).then_some(()));
-    // While none of them answers, an honest subscriber gets in and is pushed what is new.
+    // While none of them answers, an honest subscriber is accepted and gets new entries.
     let honest = Subscriber::start(true);
     assert_eq!(subscribe("192.0.2.1", &honest.callback()), 202);
     eventually("it is asked", || (!honest.modes().is_empty()).then_some(()));
@@ -132,7 +133,7 @@ fn a_hub_that_sends_too_much_is_told_to_wait_and_nothing_is_lost() {
     program.add(&hub.url("/feed"));
     let wish = hub.wish(0);
     wish.confirm();
-    // All that was published, as the next poll finds it.
+    // Everything that was published, as the next poll finds it.
     hub.set("/feed", Response::rss(hub.rss("/hub", "/feed", 0..100)));
     let push = |body: &str| wish.push_signed(body, Some(&signature(&wish.secret, body)));
     let filled = |number: usize| {
@@ -145,6 +146,6 @@ fn a_hub_that_sends_too_much_is_told_to_wait_and_nothing_is_lost() {
     assert!(few.contains(&429), "sixty within some minutes: {few:?}");
     let n_taken = few.iter().filter(|status| **status == 202).count();
     assert!((1..=58).contains(&n_taken), "two long ones came before: {few:?}");
-    // The accepted pushes are kept, and a poll brings the refused ones.
+    // The accepted pushes are stored, and a poll brings the entries of the refused ones.
     eventually("everything is there", || (program.titles().len() == 100).then_some(()));
 }

@@ -1,5 +1,4 @@
-//! A feed's life with a hub: pushes that take the place of polls, polls that check on them, and
-//! what happens when either side leaves.
+//! A feed with a hub: pushes replace polls, polls check pushes, and either side may leave.
 
 use serde_json::Value;
 
@@ -54,28 +53,28 @@ fn pushes_slow_polls_down_until_a_poll_finds_what_none_of_them_brought() {
     let page = wire::get(program.listen, "/feed/1").unwrap().1;
     assert!(page.contains("on until") && page.contains("last push"), "{page}");
 
-    // The same items by a poll: the push told the truth, and it stays the slow rhythm.
+    // A poll finds the same items: the pushes were complete, so the slow rhythm stays.
     hub.set("/feed", Response::rss(hub.rss("/hub", "/feed", 0..3)));
     let poll = program.instance.poll("1");
     assert_eq!((&poll["new"], &poll["suspected_miss"]), (&Value::from(0), &Value::from(false)));
     assert!(program.why().contains("only checks that"), "{}", program.why());
 
-    // One that no push brought: back to the policy's rhythm at once.
+    // An item that no push brought: the feed returns to its policy at once.
     hub.set("/feed", Response::rss(hub.rss("/hub", "/feed", 0..4)));
     assert_eq!(program.instance.poll("1")["new"], 1);
     let why = program.why();
-    assert!(why.contains("Polls go on until it has"), "{why}");
+    assert!(why.contains("Polls continue until it has"), "{why}");
     assert!(next_poll(&program) < net);
 
-    // It has missed one, so one push is not enough to trust it again; two are.
+    // The hub has missed one item, so trust needs two pushes instead of one.
     wish.push(&hub.rss("/hub", "/feed", 4..5));
     await_pushes(&program, 2);
-    assert!(program.why().contains("Polls go on"), "{}", program.why());
+    assert!(program.why().contains("Polls continue"), "{}", program.why());
     wish.push(&hub.rss("/hub", "/feed", 5..6));
     await_pushes(&program, 3);
     assert!(program.why().contains("only checks that"), "{}", program.why());
     assert_eq!(program.titles().len(), 6);
-    // Two came with the first poll, one with the last, three were pushed.
+    // Two came with the first poll, one with the last, and three were pushed.
     let (_, metrics) = wire::get(program.listen, "/metrics").unwrap();
     assert!(metrics.contains("\ntidings_entries_total 6\n"), "{metrics}");
 }
@@ -122,7 +121,7 @@ fn a_subscription_and_what_was_pushed_outlive_a_kill() {
     for n in 2..8 {
         wish.push(&hub.rss("/hub", "/feed", n..n + 1));
     }
-    // A push that was answered with 2xx is kept, recorded or not.
+    // A push that was answered with 2xx is stored, whether it is recorded or not.
     program.daemon.kill();
     program.daemon = program.instance.daemon_at(program.listen, &FREELY).ready();
     eventually("all that was pushed is there", || (program.titles().len() == 8).then_some(()));
@@ -139,7 +138,7 @@ fn a_lease_is_renewed_before_it_ends() {
     let program = Reachable::start("");
     program.add(&hub.url("/feed"));
     let wish = hub.wish(0);
-    // The shortest lease that is taken is a minute; nine tenths of it are enough.
+    // The shortest accepted lease is a minute; nine tenths of it are enough.
     assert_eq!(wish.verify("subscribe", &wish.topic, "1").0, 200);
     let again = hub.wish(1);
     assert_eq!(again, wish, "the same request, to the same hub");
@@ -188,7 +187,7 @@ fn our_hub_and_our_subscriber_understand_each_other() {
     assert_eq!(polls["polls"], 1, "all but the first two came by themselves");
 
     theirs.instance.run(&["feed", "remove", "1"]).ok();
-    // Left: the hub has nobody to push to, which it shows by forgetting the subscription.
+    // After unsubscribing, the hub forgets the subscription.
     publisher.set("/news", rss_of("news", 0..7));
     ours.instance.poll("1");
 }

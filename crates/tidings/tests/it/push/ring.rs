@@ -1,5 +1,5 @@
-//! Instances that read what each other publish: every story is recorded once in each of them, with
-//! the feed that it first came from.
+//! Instances that read each other's published feeds. Each records every story once, with the feed
+//! that it first came from.
 
 use std::net::SocketAddr;
 
@@ -34,7 +34,7 @@ impl Member {
         self.instance.run(&["feed", "add", url, "--no-poll"]).ok();
     }
 
-    /// Polls a feed; what it brought is recorded when this returns.
+    /// Polls a feed. Its entries are recorded when this returns.
     #[track_caller]
     fn poll(&self, url: &str) {
         self.instance.run(&["feed", "poll", url, "--json"]).ok();
@@ -63,7 +63,7 @@ fn three_instances_in_a_ring_take_every_story_once_with_its_first_source() {
         member.poll(&own[n]);
         member.read(&ring[(n + 2) % 3].published(formats[(n + 2) % 3]));
     }
-    // Each story needs two steps to be everywhere, and one more to come back.
+    // Each story needs two steps to reach every instance, and one more to come back.
     let around = || {
         for _ in 0..3 {
             for (n, member) in ring.iter().enumerate() {
@@ -121,7 +121,7 @@ fn a_feed_that_claims_entries_of_another_hides_none_of_them() {
     publisher.set("/real", rss("real", 4));
     poll(&real);
     assert_eq!(n_titled("Item"), 4);
-    // A copy of what is here already is not new, wherever it comes from.
+    // A copy of an entry that is already here is not new, wherever it comes from.
     publisher.set("/relay", rss_of("real", 0..4).replace("</item>", &claim));
     let relay = publisher.server.url(publisher.addresses[1], "/relay");
     add(&relay);

@@ -1,6 +1,5 @@
-//! Our hub as a subscriber sees it: it asks whether the wish was ours, pushes what is new, signs
-//! it, and stops when told to. The numbers are those of the published tests for hubs
-//! (websub.rocks).
+//! Our hub as a subscriber sees it: it verifies the request, pushes new entries, signs them, and
+//! stops on request. The numbers are those of the published tests for hubs (websub.rocks).
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -34,7 +33,7 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// `agrees`: whether it confirms what is asked of its callback.
+    /// With `agrees` the subscriber confirms verifications.
     pub fn start(agrees: bool) -> Subscriber {
         let heard: Arc<Mutex<Heard>> = Arc::default();
         let (noted, addresses) = (Arc::clone(&heard), addresses(1));
@@ -82,13 +81,13 @@ fn wish(hub: SocketAddr, mode: &str, topic: &str, callback: &str) -> u16 {
     wish_with(hub, mode, topic, callback, "&hub.secret=s3cret")
 }
 
-/// The same with more parameters, or fewer.
+/// The same with more or fewer parameters.
 fn wish_with(hub: SocketAddr, mode: &str, topic: &str, callback: &str, more: &str) -> u16 {
     let form = format!("hub.mode={mode}&hub.topic={topic}&hub.callback={callback}{more}");
     wire::post(hub, "/websub/hub", &form).unwrap()
 }
 
-/// Subscribers that the hub has agreed with.
+/// Returns the number of confirmed subscribers.
 fn n_subscribers(hub: SocketAddr) -> usize {
     let (_, text) = wire::get(hub, "/metrics").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("tidings_hub_subscribers "));
@@ -125,7 +124,7 @@ fn hub_101_and_104_a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_le
     assert_eq!(wish(hub, "subscribe", &topic, &subscriber.callback()), 202);
     eventually("it is asked", || (subscriber.modes() == ["subscribe"]).then_some(()));
 
-    // Somebody else stays to the end: what they are pushed says that the hub went on.
+    // Another subscriber stays to the end, which shows that the hub continues.
     let witness = Subscriber::start(true);
     assert_eq!(wish(hub, "subscribe", &topic, &witness.callback()), 202);
     eventually("both agreements are kept", || (n_subscribers(hub) == 2).then_some(()));
@@ -152,13 +151,14 @@ fn hub_101_and_104_a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_le
 }
 
 impl House {
-    /// Publishes up to the item of this number, and lets the program see it.
+    /// Publishes items up to this number, and lets the program poll them.
     fn publish(&self, last: usize) {
         self.publisher.set("/news", rss_of("news", 0..last + 1));
         self.instance.run(&["feed", "poll", "1", "--json"]).ok();
     }
 
-    /// Subscribes with these parameters and waits until it is kept: the topic.
+    /// Subscribes with these parameters and waits until the subscription is stored. Returns the
+    /// topic.
     fn subscribe(&self, subscriber: &Subscriber, more: &str) -> String {
         self.subscribe_to("/feeds/News.atom", subscriber, more)
     }
@@ -191,7 +191,8 @@ fn hub_100_and_102_the_whole_topic_is_pushed_as_it_is_and_unknown_parameters_are
     }
 }
 
-/// Test 105 asks for a topic of plain text; we publish feeds only, and the hub takes no others.
+/// Test 105 requests a topic of plain text. We publish feeds only, and the hub accepts no other
+/// topics.
 #[test]
 fn hub_106_a_topic_is_pushed_in_the_form_that_was_subscribed_to() {
     let house = house();
@@ -224,7 +225,7 @@ fn hub_103_a_subscriber_that_asks_again_is_pushed_once_under_its_new_secret() {
     let (hub, again) = (house.daemon.listen, "&hub.secret=second&hub.lease_seconds=600");
     assert_eq!(wish_with(hub, "subscribe", &topic, &subscriber.callback(), again), 202);
     eventually("it is asked again", || (subscriber.modes().len() == 2).then_some(()));
-    // The new secret is kept a moment after that. Some pushes later it must be in use.
+    // The new secret is stored a moment later. After a few pushes it must be in use.
     let is_new = |push: &Push| push.signature == crate::hub::signature("second", &push.body);
     let mut last = 1;
     let mut publish = || {

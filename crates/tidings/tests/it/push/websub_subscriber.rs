@@ -6,7 +6,7 @@ use crate::hub::{Hub, Reachable};
 use crate::program::eventually;
 use crate::wire::Response;
 
-/// Subscribes to a feed at `path`; what the hub is asked first.
+/// Subscribes to a feed at `path`. Returns the first request to the hub.
 #[track_caller]
 fn asked_for(hub: &Hub, path: &str) -> (Reachable, crate::hub::Wish) {
     let program = Reachable::start("");
@@ -90,7 +90,7 @@ fn websub_202_a_topic_that_moved_for_good_is_followed() {
     assert_eq!(asked_topic(&hub, "/202"), hub.url("/202/now"));
 }
 
-/// A hub that redirects with a status: the second request is the first one again.
+/// A hub redirects with this status. The second request must equal the first one.
 #[track_caller]
 fn redirected(status: u16) {
     let hub = Hub::start();
@@ -151,7 +151,7 @@ fn websub_300_what_is_pushed_is_taken_with_2xx_and_kept() {
     });
 }
 
-/// A push with this signature is answered with 2xx and changes nothing; a good one after it does.
+/// A push with this signature is answered with 2xx and changes nothing. A valid push after it does.
 #[track_caller]
 fn ignored(signature: Option<&str>) {
     let hub = Hub::start();

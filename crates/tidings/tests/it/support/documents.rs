@@ -1,14 +1,14 @@
-//! Documents and encodings for the servers: RSS by rule, and gzip and brotli written by hand, so
-//! that the program's decoders are not tested against themselves.
+//! Documents and encodings for the servers: RSS from a pattern, and gzip and brotli written by
+//! hand, so that the program's decoders are not tested with themselves.
 
 use std::fmt::Write as _;
 
-/// An RSS document of `n` items that nobody else publishes: guid, link and title carry `name`.
+/// Returns an RSS document of `n` items whose guid, link and title contain `name`.
 pub fn rss(name: &str, n: usize) -> String {
     rss_of(name, 0..n)
 }
 
-/// The items numbered by `range`, newest (highest) first.
+/// Returns the items of a range of numbers, the highest first.
 pub fn rss_of(name: &str, range: std::ops::Range<usize>) -> String {
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<rss version=\"2.0\"><channel>\
@@ -28,7 +28,7 @@ pub fn rss_of(name: &str, range: std::ops::Range<usize>) -> String {
     text + "</channel></rss>\n"
 }
 
-/// OPML that names the given feeds.
+/// Returns OPML with these feeds.
 pub fn opml<'a>(urls: impl IntoIterator<Item = &'a String>) -> String {
     let mut text = "<opml version=\"2.0\"><head><title>t</title></head><body>\n".to_owned();
     for url in urls {
@@ -127,7 +127,7 @@ pub fn brotli(data: &[u8]) -> Vec<u8> {
     bits.bytes
 }
 
-/// A time as HTTP writes it.
+/// Writes a time as in HTTP.
 pub fn http_date(secs: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

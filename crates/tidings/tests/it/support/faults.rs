@@ -1,5 +1,5 @@
-//! A server on which everything goes wrong that can: connections cut, stalled and dripped, garbage,
-//! lies about length, coding and charset, bombs, things without end.
+//! A server with every kind of fault: it cuts, stalls and drips connections, sends garbage, bombs
+//! and endless bodies, and gives a wrong length, coding or charset.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -8,14 +8,14 @@ use std::time::Duration;
 use crate::documents::{gzip_bomb, rss};
 use crate::wire::{Next, Request, Response, Server};
 
-/// The expected state of a feed that answers so.
+/// The expected state of a feed with such answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// No entry, and an error in plain words.
     Error,
-    /// All three items, whatever was wrong.
+    /// All three items, in spite of the fault.
     Salvaged,
-    /// Either, but nothing in between.
+    /// One of the two, but nothing in between.
     ErrorOrSalvaged,
 }
 
@@ -132,7 +132,7 @@ fn in_the_body(path: &str, document: String) -> Response {
     }
 }
 
-/// Keeps still until the client gives up; a limit so that no test leaves a thread behind.
+/// Waits until the client gives up, with a limit so that no test leaves a thread behind.
 fn wait_for_the_other_side(stream: &mut TcpStream) {
     let _ = stream.set_read_timeout(Some(Duration::from_secs(200)));
     let _ = stream.read(&mut [0; 64]);
@@ -150,7 +150,7 @@ fn drip(stream: &mut TcpStream, head: &[u8], drop: &[u8]) -> io::Result<()> {
 fn endless(stream: &mut TcpStream, head: &[u8], part: &[u8]) -> io::Result<()> {
     stream.set_write_timeout(Some(Duration::from_secs(60)))?;
     stream.write_all(head)?;
-    // A gigabyte is without end for a feed.
+    // For a feed, a gigabyte is endless.
     for _ in 0..(1 << 30) / part.len() {
         stream.write_all(part)?;
     }

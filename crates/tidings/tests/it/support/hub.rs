@@ -1,5 +1,5 @@
-//! A publisher with a hub of its own, as a subscriber meets it: documents and answers by path, and
-//! a note of what the hub was asked. Verifying and pushing are left to the test.
+//! A publisher with its own hub, for a subscriber: documents and answers by path, and a record of
+//! the requests to the hub. The tests verify and push themselves.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -65,7 +65,7 @@ impl Hub {
         self.server.url(self.address, path)
     }
 
-    /// A feed that names the hub at `hub` and itself as `own`, with the items of a range.
+    /// Returns a feed that names the hub at `hub` and itself as `own`, with the items of a range.
     pub fn rss(&self, hub: &str, own: &str, range: std::ops::Range<usize>) -> String {
         let links = format!(
             "<a:link xmlns:a=\"http://www.w3.org/2005/Atom\" rel=\"hub\" href=\"{}\"/>\
@@ -80,7 +80,7 @@ impl Hub {
         self.state.lock().unwrap().wishes.clone()
     }
 
-    /// The next thing the hub is asked, after so many before.
+    /// Waits for the next request to the hub, after this many.
     #[track_caller]
     pub fn wish(&self, after: usize) -> Wish {
         eventually("the hub is asked", || self.wishes().get(after).cloned())
@@ -105,7 +105,7 @@ impl Wish {
         self.callback.socket_addrs(|| None).unwrap()[0]
     }
 
-    /// The hub asks the callback whether the wish is its own: the answer.
+    /// Verifies a subscription at its callback, as a hub does. Returns the answer.
     pub fn verify(&self, mode: &str, topic: &str, lease: &str) -> (u16, String) {
         let mut pairs = form_urlencoded::Serializer::new(String::new());
         pairs.append_pair("hub.mode", mode).append_pair("hub.topic", topic);
@@ -115,14 +115,14 @@ impl Wish {
         wire::get(self.at(), &path).unwrap()
     }
 
-    /// The same as a hub that heard it does.
+    /// Verifies the subscription of a recorded request.
     #[track_caller]
     pub fn confirm(&self) {
         let answer = self.verify(&self.mode, &self.topic, &self.lease);
         assert_eq!(answer, (200, "ch4llenge".to_owned()));
     }
 
-    /// The hub sends a document with a signature as given, or with none: the status.
+    /// Sends a document with this signature, or without one. Returns the status.
     pub fn push_signed(&self, body: &str, signature: Option<&str>) -> u16 {
         let signature = signature.map(|s| format!("X-Hub-Signature: {s}\r\n"));
         let headers =
@@ -130,7 +130,7 @@ impl Wish {
         wire::post_as(self.at(), self.callback.path(), &headers, body).unwrap()
     }
 
-    /// The hub sends a document and signs it.
+    /// Sends a signed document, as a hub does.
     #[track_caller]
     pub fn push(&self, body: &str) {
         let signature = signature(&self.secret, body);
@@ -138,7 +138,7 @@ impl Wish {
     }
 }
 
-/// The signature that a hub sends with a body.
+/// Returns the signature that a hub sends with a body.
 pub fn signature(secret: &str, body: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(body.as_bytes());
@@ -154,7 +154,7 @@ pub struct Reachable {
 }
 
 impl Reachable {
-    /// `more` is added to the configuration.
+    /// Starts the program; `more` is added to the configuration.
     pub fn start(more: &str) -> Reachable {
         let listen = free_address();
         let config = format!("public_url = \"http://{listen}/\"\n{more}");
@@ -174,7 +174,7 @@ impl Reachable {
         self.instance.entries().iter().map(title).collect()
     }
 
-    /// The output of `feed why` for the first feed.
+    /// Returns the output of `feed why` for the first feed.
     pub fn why(&self) -> String {
         self.instance.run(&["feed", "why", "1"]).ok().stdout
     }

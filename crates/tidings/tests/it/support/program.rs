@@ -1,5 +1,5 @@
-//! Runs the program as a user would: its own data folder, its own processes, ended by their number
-//! also when a test fails.
+//! Runs the program as a user would, with its own data folder and its own processes. These are
+//! ended by their process ids, even if a test fails.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,20 +13,20 @@ use tempfile::TempDir;
 
 use crate::wire::{self, addresses};
 
-/// A command that takes longer than this hangs. Far above what a loaded machine needs.
+/// A command that takes longer hangs. The limit is far longer than a busy machine needs.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Commands that know no data folder.
+/// Commands without a data folder.
 const FOLDERLESS: [&str; 8] =
     ["parse", "discover", "lab", "completions", "man", "config", "--help", "--version"];
 
-/// Tests that keep both cores busy or measure pace run one after another.
+/// Tests that keep both cores busy or measure pace run one at a time.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until `done` answers something; fails with `what` after a long time.
+/// Waits until `done` returns a value. Fails with `what` after a long time.
 #[track_caller]
 pub fn eventually<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
     let start = wire::now();
@@ -39,14 +39,14 @@ pub fn eventually<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A data folder and how to call the program on it.
+/// A data folder, and the calls of the program on it.
 pub struct Instance {
     pub home: TempDir,
     pub data: PathBuf,
     config: Option<PathBuf>,
 }
 
-/// How a command ended and what it printed.
+/// The exit status and the output of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -73,7 +73,7 @@ impl Ended {
         self.stdout.lines().map(parse).collect()
     }
 
-    /// Fails unless the exit status is `code` and standard error holds every one of `parts`.
+    /// Fails unless the exit status is `code` and standard error contains all `parts`.
     #[track_caller]
     pub fn says(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:#?}");
@@ -105,7 +105,8 @@ impl Instance {
         path
     }
 
-    /// A command on this data folder, not started. It sees no proxy and no settings of the user.
+    /// Returns a command on this data folder that is not started yet. It sees no proxy and no
+    /// settings of the user.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = program();
         command.current_dir(self.home.path()).args(args);
@@ -124,7 +125,7 @@ impl Instance {
         finish(self.command(args), &args.join(" "))
     }
 
-    /// Runs a call word for word.
+    /// Runs a call with exactly these arguments.
     #[track_caller]
     pub fn command_as_written(&self, args: &[&str]) -> Ended {
         let mut command = program();
@@ -144,7 +145,7 @@ impl Instance {
         list.as_array().expect("`feed list --json` prints an array").clone()
     }
 
-    /// The one feed of this folder, or the first.
+    /// Returns the only feed of this folder, or the first.
     #[track_caller]
     pub fn feed(&self) -> Value {
         self.feeds().into_iter().next().expect("one feed")
@@ -155,7 +156,7 @@ impl Instance {
         self.run(&["entries"]).ok().lines()
     }
 
-    /// Polls one feed, on loopback, without waiting between requests.
+    /// Polls one feed on loopback, without a gap between requests.
     #[track_caller]
     pub fn poll(&self, feed: &str) -> Value {
         let args = ["feed", "poll", feed, "--json", "--allow-private", "--domain-gap", "0s"];
@@ -173,12 +174,12 @@ impl Instance {
         self.start(free_address(), "info", args)
     }
 
-    /// A daemon whose log is filtered so.
+    /// Starts a daemon with this log filter.
     pub fn daemon_logging(&self, filter: &str, args: &[&str]) -> Daemon {
         self.start(free_address(), filter, args)
     }
 
-    /// A daemon whose page is at this address.
+    /// Starts a daemon whose page is at this address.
     pub fn daemon_at(&self, listen: SocketAddr, args: &[&str]) -> Daemon {
         self.start(listen, "info", args)
     }
@@ -196,7 +197,7 @@ impl Instance {
     }
 }
 
-/// An address for a daemon's page that no other test uses.
+/// Returns an address for a daemon's page that no other test uses.
 pub fn free_address() -> SocketAddr {
     SocketAddr::from((addresses(1)[0], 18080))
 }
@@ -241,7 +242,7 @@ pub fn finish(mut command: Command, what: &str) -> Ended {
     ended
 }
 
-/// A daemon that is killed when the test lets go of it.
+/// A daemon that is killed when it is dropped.
 pub struct Daemon {
     child: Child,
     pub listen: SocketAddr,
@@ -253,7 +254,7 @@ impl Daemon {
         self.child.id()
     }
 
-    /// Waits until it says that it is ready.
+    /// Waits until the daemon is ready.
     #[track_caller]
     pub fn ready(mut self) -> Daemon {
         eventually("the daemon answers /readyz with 200", || {
@@ -288,7 +289,7 @@ impl Daemon {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Peak resident memory in bytes.
+    /// Returns the peak resident memory in bytes.
     pub fn memory_peak(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
         let line = status.lines().find(|l| l.starts_with("VmHWM")).expect("VmHWM");
@@ -306,7 +307,7 @@ impl Drop for Daemon {
     }
 }
 
-/// An address on which nothing listens and nothing else will.
+/// Returns an address on which nothing listens now or later.
 pub fn silent_address() -> Ipv4Addr {
     addresses(1)[0]
 }

@@ -1,5 +1,5 @@
 //! A well-behaved publisher: documents by path that a test may change, with validators, and a log
-//! of who was asked for conditionally.
+//! of all requests.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::wire::{Next, Request, Response, Server, addresses};
 
-/// The answer of a path.
+/// The answer for a path.
 #[derive(Clone)]
 pub enum Page {
     Document(String),
@@ -66,12 +66,12 @@ impl Publisher {
         self.server.url(self.addresses[0], path)
     }
 
-    /// How many requests there were since the last [`Publisher::take_asked`].
+    /// Returns the number of requests since the last [`Publisher::take_asked`].
     pub fn n_asked(&self) -> usize {
         self.state.lock().unwrap().asked.len()
     }
 
-    /// The requests since the last call.
+    /// Returns the requests since the last call.
     pub fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.state.lock().unwrap().asked)
     }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks. It records every delivery and answers as the test demands.
+//! A receiver of webhooks. It records every delivery and answers as the test requires.
 
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
@@ -31,13 +31,13 @@ impl Arrived {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
     Takes,
-    /// Takes it after a while.
+    /// Accepts it after a while.
     Slow(u64),
-    /// Answers with this status and takes nothing.
+    /// Answers with this status and does not accept it.
     Refuses(u16),
-    /// Takes it, but hangs up without an answer.
+    /// Accepts it, but closes the connection without an answer.
     Silent,
-    /// Takes it and never answers: the connection stays open until the sender gives up.
+    /// Accepts it and never answers: the connection stays open until the sender gives up.
     Hangs,
 }
 
@@ -71,7 +71,7 @@ impl Receiver {
         self.arrived.lock().unwrap().clone()
     }
 
-    /// The titles in the order of their first arrival.
+    /// Returns the titles in the order of their first arrival.
     pub fn titles(&self) -> Vec<String> {
         let mut titles: Vec<String> = Vec::new();
         for title in self.arrived().iter().map(Arrived::title) {
@@ -101,7 +101,7 @@ fn answer(
     match mood {
         Mood::Silent => return Ok(Next::Close),
         Mood::Hangs => {
-            // Longer than the sender waits; its end of the connection closes before.
+            // Longer than the sender waits. The sender closes the connection before.
             std::thread::sleep(Duration::from_secs(25));
             return Ok(Next::Close);
         }

@@ -1,7 +1,7 @@
-//! A publisher's server that keeps score of every impolite request.
+//! A publisher's server that counts every impolite request.
 //!
-//! It judges by what a publisher can see: bytes, order and time of requests. Each constant
-//! of a tolerance says its reason.
+//! It judges by what a publisher can see: bytes, order and time of requests. Each tolerance states
+//! its reason.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,12 +12,13 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use crate::documents::{brotli, gzip, http_date};
 use crate::wire::{Next, Request, Response, Server, now, wall_clock};
 
-/// How long a request is held, so that a second one to the same domain would be caught.
+/// The time that an answer is delayed, so that a second request to the same domain would be
+/// noticed.
 const HELD: Duration = Duration::from_millis(8);
-/// The tolerance for a gap that is too short. The server times requests when they arrive, and a
-/// loaded machine may deliver one late and the next in time.
+/// The tolerance for a gap that is too short. The server takes the time when a request arrives. A
+/// busy machine may deliver one late and the next in time.
 const LATENESS: Duration = Duration::from_millis(400);
-/// First request and five redirects.
+/// The first request and five redirects.
 const HOPS_MAX: usize = 6;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,29 +28,29 @@ pub enum Coding {
     Brotli,
 }
 
-/// How a feed's URL answers.
+/// The behaviour of a feed's URL.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Manner {
     Steady,
-    /// The given status, with Retry-After in seconds or as a date, on the given requests (counted
-    /// from 0); else steady.
+    /// This status, with Retry-After in seconds or as a date, on the given requests (counted from
+    /// 0). Other requests get the document.
     Busy {
         status: u16,
         seconds: u64,
         as_date: bool,
         on: &'static [usize],
     },
-    /// Sends elsewhere.
+    /// Redirects to another URL.
     Redirect {
         status: u16,
         to: String,
     },
-    /// 401 unless this Authorization comes along; then the redirect, if there is one.
+    /// 401 unless the request has this Authorization; then the redirect, if there is one.
     Locked {
         authorization: &'static str,
         to: Option<String>,
     },
-    /// A redirect target that must never see an Authorization.
+    /// A redirect target that must never get an Authorization.
     Stranger,
     /// Redirects to itself.
     Loop,
@@ -96,15 +97,15 @@ struct Score {
     domains: HashMap<String, DomainState>,
 }
 
-/// The server with its score.
+/// The server with its counts.
 pub struct ScoreServer {
     pub server: Server,
     score: Arc<Mutex<Score>>,
 }
 
 impl ScoreServer {
-    /// Serves `pages`; `gap` is what the program was told to keep between requests to a domain.
-    /// The pages are made once the port is known, since redirects name it.
+    /// Serves `pages`. `gap` is the time that the program must keep between requests to a domain.
+    /// The pages are made when the port is known, because redirects name it.
     pub fn start(
         addresses: &[Ipv4Addr],
         gap: Duration,
@@ -191,7 +192,7 @@ fn answer(
     response.send(stream)
 }
 
-/// Checks the headers that every request must and must not carry.
+/// Checks the headers that every request must have and must not have.
 fn manners(request: &Request) -> Vec<String> {
     let mut faults = Vec::new();
     let agent = request.text("user-agent").to_lowercase();
@@ -301,7 +302,7 @@ fn respond(page: &Served, request: &Request, n: usize) -> (Judged, Option<Durati
     }
 }
 
-/// The header's value and how long it binds. A date has whole seconds: it binds until then.
+/// Returns the header's value and how long it binds. A date has whole seconds and binds until then.
 fn retry_after(seconds: u64, as_date: bool) -> (String, Duration) {
     if !as_date {
         return (seconds.to_string(), Duration::from_secs(seconds));
@@ -314,7 +315,7 @@ fn retry_after(seconds: u64, as_date: bool) -> (String, Duration) {
 fn document(page: &Served, request: &Request) -> Judged {
     let given = [("if-none-match", &page.etag), ("if-modified-since", &page.last_modified)];
     let has_validators = given.iter().any(|(_, v)| v.is_some());
-    // As nginx does by default: every validator that we gave must match exactly.
+    // As nginx does by default, every validator must match exactly.
     let unchanged =
         has_validators && given.iter().all(|(name, v)| v.as_deref() == request.header(name));
     let mut response = if unchanged {
@@ -336,14 +337,14 @@ fn document(page: &Served, request: &Request) -> Judged {
     if let Some(etag) = &page.etag {
         response = response.with("ETag", etag.clone());
     }
-    // Some servers leave Last-Modified out of a 304; the one given before still holds.
+    // Some servers leave Last-Modified out of a 304. The one given before stays valid.
     if let Some(at) = page.last_modified.as_ref().filter(|_| !unchanged) {
         response = response.with("Last-Modified", at.clone());
     }
     Judged { response, gives: has_validators, not_modified: unchanged }
 }
 
-/// Enough of the public suffix list for the names used here.
+/// Enough of the public suffix list for the names in these tests.
 fn registrable(host: &str) -> String {
     if host.parse::<Ipv4Addr>().is_ok() {
         return host.to_owned();

@@ -1,5 +1,5 @@
-//! A small HTTP/1.1 server on loopback that shows a test the raw bytes of every request and lets it
-//! answer with any bytes at all. Not a web server: it refuses nothing and repairs nothing.
+//! A small HTTP/1.1 server on loopback. It shows a test the raw bytes of every request and lets it
+//! answer with any bytes. It is not a web server: it refuses nothing and repairs nothing.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// One request, header values as they came.
+/// One request, with header values as they came.
 pub struct Request {
     pub target: String,
     headers: Vec<(String, Vec<u8>)>,
-    /// As long as `Content-Length` says; empty without it.
+    /// The body, as long as `Content-Length` says; empty without it.
     pub body: Vec<u8>,
 }
 
@@ -25,14 +25,14 @@ impl Request {
         self.header(name).map(|v| String::from_utf8_lossy(v).into_owned()).unwrap_or_default()
     }
 
-    /// The host asked for, without its port.
+    /// Returns the requested host, without its port.
     pub fn host(&self) -> String {
         let host = self.text("host");
         host.rsplit_once(':').map_or(host.clone(), |(name, _)| name.to_owned())
     }
 }
 
-/// The fate of the connection after an answer.
+/// The end of the connection after an answer.
 #[derive(PartialEq, Eq)]
 pub enum Next {
     Keep,
@@ -56,7 +56,7 @@ impl Server {
         Server::start_on(addresses, 0, answer)
     }
 
-    /// All addresses listen on one port, so that a name may stand for any of them.
+    /// All addresses listen on one port, so that a name may lead to any of them.
     pub fn start_on<F>(addresses: &[Ipv4Addr], port: u16, answer: F) -> Server
     where
         F: Fn(&Request, &mut TcpStream) -> io::Result<Next> + Send + Sync + 'static,
@@ -96,7 +96,7 @@ impl Drop for Server {
 }
 
 fn listen(addresses: &[Ipv4Addr], port: u16) -> Vec<TcpListener> {
-    // A port that is free on the first address may be taken on another; then the next is tried.
+    // A port that is free on the first address may be taken on another. Then the next one is tried.
     for _ in 0..20 {
         let first = TcpListener::bind((addresses[0], port)).unwrap();
         let chosen = first.local_addr().unwrap().port();
@@ -109,7 +109,7 @@ fn listen(addresses: &[Ipv4Addr], port: u16) -> Vec<TcpListener> {
     panic!("no port is free on all of {} loopback addresses", addresses.len());
 }
 
-/// Loopback addresses that no other test and no other run of the tests uses.
+/// Returns loopback addresses that no other test and no other run uses.
 pub fn addresses(n: u32) -> Vec<Ipv4Addr> {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let base = 0x7f40_0000 | ((std::process::id() & 0x3ff) << 12);
@@ -160,7 +160,7 @@ fn read_line(reader: &mut BufReader<&TcpStream>) -> Option<Vec<u8>> {
     Some(line)
 }
 
-/// A well-formed response. Header values are bytes, since real ones are.
+/// A well-formed response. Header values are bytes, as in real servers.
 #[derive(Clone, Default)]
 pub struct Response {
     status: u16,
@@ -207,12 +207,12 @@ impl Response {
     }
 }
 
-/// One GET, for the program's own pages: status and body.
+/// Sends a GET, for the program's own pages. Returns status and body.
 pub fn get(address: SocketAddr, path: &str) -> io::Result<(u16, String)> {
     get_with(address, path, "")
 }
 
-/// The same with more header lines, each with its end.
+/// The same with more header lines, each with its line end.
 pub fn get_with(address: SocketAddr, path: &str, lines: &str) -> io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
@@ -225,18 +225,18 @@ pub fn get_with(address: SocketAddr, path: &str, lines: &str) -> io::Result<(u16
     status.zip(body).ok_or_else(|| io::Error::other("not an HTTP response"))
 }
 
-/// One POST of a form: the status.
+/// Posts a form. Returns the status.
 pub fn post(address: SocketAddr, path: &str, form: &str) -> io::Result<u16> {
     post_as(address, path, "Content-Type: application/x-www-form-urlencoded\r\n", form)
 }
 
-/// One POST of anything, with the header lines as they are given: the status.
+/// Posts any body with these header lines. Returns the status.
 pub fn post_as(address: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<u16> {
     let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\n{headers}");
     raw(address, &head, body)
 }
 
-/// One request with a head as it is given, but for the length of its body: the status.
+/// Sends a request with this head; only the length of the body is added. Returns the status.
 pub fn raw(address: SocketAddr, head: &str, body: &str) -> io::Result<u16> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;

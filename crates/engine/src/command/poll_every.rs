@@ -7,9 +7,10 @@ use tokio::sync::mpsc;
 use super::{CommandError, Progress};
 use crate::Engine;
 
-/// Polls asked for and not answered: enough for every worker to find a domain that may be asked.
+/// Polls that are requested and not answered yet: enough for every worker to find a domain that may
+/// be polled.
 const UNANSWERED_MAX: usize = 20_000;
-/// Feeds that are asked for at once.
+/// Feeds that are requested at once.
 const PART: usize = 500;
 
 pub async fn carry_out(
@@ -18,7 +19,7 @@ pub async fn carry_out(
 ) -> Result<CommandResult, CommandError> {
     let ids = engine.store.feed_ids(None)?;
     let n_parts = ids.len().div_ceil(PART).max(1);
-    // Neighbours are often of one domain, which is asked one feed after the other.
+    // Neighbours often belong to one domain, which is polled one feed at a time.
     let mut parts = (0..n_parts).map(|n| ids.iter().copied().skip(n).step_by(n_parts));
     let (answers, mut answered) = mpsc::unbounded_channel();
     let (mut n_asked, mut n_answered, mut failed) = (0, 0, 0);

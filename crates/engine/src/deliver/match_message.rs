@@ -1,5 +1,5 @@
-//! A match as it is handed over: the wire form of webhooks, files and streams. Secrets in the
-//! addresses of feeds are masked.
+//! The JSON form of a match, for webhooks, files and streams. Secrets in the addresses of feeds are
+//! masked.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,18 +10,18 @@ use store::{EntryRow, QueryEntry, QueryId, Store, StoreError, StreamCursor};
 
 /// Writes matches as JSON. It remembers the feeds that it has read.
 #[derive(Default)]
-pub struct Letters {
+pub struct MatchMessages {
     feeds: HashMap<FeedId, String>,
 }
 
-impl Letters {
+impl MatchMessages {
     /// Returns the key of a match. It never changes, so a receiver can recognise repeats.
     pub fn key(query: &str, found: &QueryEntry) -> String {
         format!("{query}/{}", found.entry.id)
     }
 
     /// Returns the message to a receiver about one match.
-    pub fn letter(
+    pub fn message(
         &mut self,
         store: &Store,
         (query, name): (QueryId, &str),
@@ -33,7 +33,7 @@ impl Letters {
             fields.insert("categories".to_owned(), json!(found.entry.categories));
         }
         Ok(json!({
-            "key": Letters::key(name, found),
+            "key": MatchMessages::key(name, found),
             "query": name,
             "cursor": StreamCursor::Query(query, found.position).to_string(),
             "entry": entry,
@@ -41,7 +41,7 @@ impl Letters {
         }))
     }
 
-    /// An entry in the contract's words, without its cursor.
+    /// Returns an entry as JSON, without its cursor.
     pub fn entry(&mut self, store: &Store, entry: &EntryRow) -> Result<Value, StoreError> {
         let feed = self.url(store, entry.feed)?;
         Ok(json!({
@@ -61,7 +61,7 @@ impl Letters {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(vacant) => Ok(vacant.insert(match store.feed(feed) {
                 Ok(row) => row.location.url.masked(),
-                // It was removed and takes its entries along; this one was read before.
+                // The feed was removed with its entries after this entry had been read.
                 Err(StoreError::NoFeed(_)) => String::new(),
                 Err(error) => return Err(error),
             })),

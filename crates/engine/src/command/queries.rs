@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use dispatch::command::{Applied, QueriesCommand, QueriesResult};
+use dispatch::command::{QueriesCommand, QueriesResult, StatementResult};
 use feed::Time;
 use query::{Catalog, Create, Deliver, Effect, Fault, Position, QueryName, Statement};
 use store::{NewQuery, QueryChange, Store, StoreError};
@@ -45,7 +45,7 @@ pub async fn carry_out(
 pub fn no_query(name: &str) -> CommandError {
     let shown: String = name.chars().take(100).collect();
     CommandError::Query(format!(
-        "there is no query `{shown}`; `tidings query list` shows those there are"
+        "there is no query `{shown}`; `tidings query list` shows all queries"
     ))
 }
 
@@ -110,7 +110,7 @@ fn apply(
                 &drop.name.text
             }
         };
-        queries.push(Applied { name: name.clone(), what: effect.word().to_owned() });
+        queries.push(StatementResult { name: name.clone(), what: effect.word().to_owned() });
     }
     let now = engine.clock.now();
     let changed = engine.store.change_queries(changes, past, now)?;
@@ -128,7 +128,7 @@ fn apply(
 }
 
 fn new_query(create: &Create) -> Result<NewQuery, CommandError> {
-    let no_chance = |e| CommandError::Query(format!("no key can be made for the query: {e}"));
+    let no_chance = |e| CommandError::Query(format!("cannot create a key for the query: {e}"));
     Ok(NewQuery {
         name: create.name.text.clone(),
         text: create.text.clone(),
@@ -139,7 +139,8 @@ fn new_query(create: &Create) -> Result<NewQuery, CommandError> {
     })
 }
 
-/// Faults as `FILE:LINE:COLUMN: message`, one a line; a statement of our own has no file.
+/// Writes faults as `FILE:LINE:COLUMN: message`, one on each line. A statement of our own has no
+/// file.
 pub fn located(file: &str, faults: &[Fault]) -> String {
     let lines = faults.iter().map(|fault| {
         if file.is_empty() {
