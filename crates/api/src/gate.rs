@@ -22,8 +22,16 @@ const PUBLIC: [&str; 3] = ["/login", "/image", "/fever"];
 /// stylesheet and a probe its answer while the store fails.
 const SAME_FOR_ALL: [&str; 5] = ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg"];
 /// Prefixes of public routes. None of these routes reads cookies.
-const PUBLIC_BELOW: [&str; 7] =
-    ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
+const PUBLIC_BELOW: [&str; 8] = [
+    "/feeds/",
+    "/websub/",
+    "/rsscloud/",
+    "/accounts/",
+    "/reader/",
+    "/api/greader.php/",
+    "/v1/",
+    "/fever/",
+];
 
 /// Finds the person behind a request and adds them to its extensions.
 pub async fn gate(

@@ -10,11 +10,14 @@
 //! - [`auth`]: accounts, sessions, tokens, passwords. `login`: the login page.
 //! - `page`: the pages that people read. `form`: the forms on them. [`search`]: finds entries.
 //! - `v1`: `/api/v1`, our JSON API. `reader_apis`: Google Reader, miniflux and Fever.
-//! - `published`: queries as feeds. `websub`: our hub, and callbacks of other hubs.
+//! - `published`: queries as feeds. `websub`, `rsscloud`: our hub and cloud, and callbacks
+//!   of others.
 //! - [`sanitise`]: safe HTML of entries. `image`: a proxy for their pictures.
 //! - `monitoring`: probes and metrics. [`what_if`]: replays of the own history.
+//! - `behaviour`: how a feed posts, for its page and the API.
 
 pub mod auth;
+mod behaviour;
 mod blocking;
 mod form;
 mod gate;
@@ -25,6 +28,7 @@ mod monitoring;
 mod page;
 mod published;
 mod reader_apis;
+mod rsscloud;
 pub mod sanitise;
 pub mod search;
 mod v1;
@@ -166,6 +170,8 @@ pub struct PollTotals {
     /// `None`: no budget.
     pub budget_polls_per_hour: Option<f64>,
     pub budget_bytes_per_hour: Option<f64>,
+    /// Units per hour, if the budget has a price per poll.
+    pub budget_units_per_hour: Option<f64>,
 }
 
 /// Returns the router with all routes.
@@ -177,6 +183,8 @@ pub fn router(context: ServerContext) -> Router {
         .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX))
         .layer(axum::middleware::from_fn_with_state(context.clone(), websub::callback::known));
     let hub = post(websub::hub).layer(DefaultBodyLimit::max(http::pairs::STRANGER_BYTES_MAX));
+    let strangers = DefaultBodyLimit::max(http::pairs::STRANGER_BYTES_MAX);
+    let cloud_callback = get(rsscloud::confirm).post(rsscloud::notice).layer(strangers);
     let routes = Router::new()
         .merge(page::routes(&context))
         .route("/image", get(image::image))
@@ -190,6 +198,8 @@ pub fn router(context: ServerContext) -> Router {
         .route("/logout", post(login::leave))
         .merge(reader_apis::routes())
         .route("/websub/callback/{token}", callback)
+        .route("/rsscloud/pleaseNotify", post(rsscloud::please_notify).layer(strangers))
+        .route("/rsscloud/callback/{token}", cloud_callback)
         .layer(axum::middleware::from_fn(http::guard::run_to_end))
         .layer(axum::middleware::from_fn_with_state(context.clone(), gate::gate))
         .with_state(context);

@@ -3,6 +3,7 @@
 //! new.
 
 mod cache;
+mod delta;
 mod entry;
 mod page;
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use parse::write::{self, PublishedDocument};
+use parse::write::{self, CloudService, PublishedDocument, WrittenDocument};
 use query::Access;
 use store::{QueryId, QueryRow, StoreError};
 use url::{Url, form_urlencoded};
@@ -23,6 +24,7 @@ use crate::http::{self, etag, guard};
 
 pub use cache::FeedCache;
 use cache::{ContentDigest, RenderedFeed};
+use delta::Delta;
 use page::{PageEntries, PublishedPage};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +41,11 @@ impl PublishedFormat {
         (PublishedFormat::Json, "json", "application/feed+json"),
     ];
 
-    fn write(self, doc: &PublishedDocument) -> String {
+    fn write(self, doc: &PublishedDocument) -> WrittenDocument {
         match self {
-            PublishedFormat::Atom => write::atom(doc),
-            PublishedFormat::Rss => write::rss(doc),
-            PublishedFormat::Json => write::json(doc),
+            PublishedFormat::Atom => write::written_atom(doc),
+            PublishedFormat::Rss => write::written_rss(doc),
+            PublishedFormat::Json => write::written_json(doc),
         }
     }
 }
@@ -72,7 +74,7 @@ pub async fn feed(
     };
     let content_type = request.format.2;
     match found(&context, Arc::new(request), person.is_some()).await {
-        Ok(Some(rendered)) => answer(&headers, &rendered, content_type),
+        Ok(Some(rendered)) => answer(&headers, &rendered, content_type, &context.published),
         Ok(None) => missing(),
         Err(error) => {
             tracing::warn!(%error, "cannot publish a feed");
@@ -103,8 +105,14 @@ fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response()
 }
 
-fn answer(request: &HeaderMap, rendered: &RenderedFeed, content_type: &str) -> Response {
-    let RenderedFeed { body, tag, changed_at } = rendered;
+/// Answers with the document, with only its new entries (226, RFC 3229), or with 304.
+fn answer(
+    request: &HeaderMap,
+    rendered: &RenderedFeed,
+    content_type: &str,
+    cache: &FeedCache,
+) -> Response {
+    let RenderedFeed { written, tag, changed_at, .. } = rendered;
     let changed = http::date(*changed_at);
     let since = request.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let not_since = || {
@@ -116,12 +124,20 @@ fn answer(request: &HeaderMap, rendered: &RenderedFeed, content_type: &str) -> R
     let headers = [
         (header::ETAG, tag.clone()),
         (header::LAST_MODIFIED, changed),
-        (header::CACHE_CONTROL, "no-cache".to_owned()),
+        (header::VARY, "A-IM".to_owned()),
     ];
+    let cached = [(header::CACHE_CONTROL, "no-cache")];
     if known {
-        return (StatusCode::NOT_MODIFIED, headers).into_response();
+        return (StatusCode::NOT_MODIFIED, headers, cached).into_response();
     }
-    (headers, [(header::CONTENT_TYPE, content_type.to_owned())], body.clone()).into_response()
+    let content_type = [(header::CONTENT_TYPE, content_type.to_owned())];
+    if let Some(Delta { body, base }) = cache.deltas.delta(request, rendered) {
+        // Caches that do not know the status must not store the answer (RFC 3229, section 10.8).
+        let partial = [("im", "feed"), ("cache-control", "no-store, im")];
+        let base = [("delta-base", base)];
+        return (StatusCode::IM_USED, headers, partial, base, content_type, body).into_response();
+    }
+    (headers, cached, content_type, written.text.clone()).into_response()
 }
 
 impl PublishedRequest {
@@ -181,6 +197,20 @@ impl PublishedRequest {
         url.into()
     }
 
+    /// Returns where to ask for notices by rssCloud.
+    fn cloud(&self) -> CloudService {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(["rsscloud", "pleaseNotify"]);
+        }
+        CloudService {
+            domain: url.host_str().unwrap_or_default().to_owned(),
+            port: url.port_or_known_default().unwrap_or(80),
+            path: url.path().to_owned(),
+            protocol: if url.scheme() == "https" { "https-post" } else { "http-post" },
+        }
+    }
+
     /// Returns the address of a page of this feed.
     fn address(&self, before: Option<i64>) -> String {
         let mut url = self.base.clone();
@@ -221,7 +251,7 @@ pub fn at(context: &ServerContext, topic: &str) -> Result<Option<TopicDocument>,
     let Some(request) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let found = document(context, &request, false)?;
     Ok(found.map(|rendered| TopicDocument {
-        body: rendered.body.clone(),
+        body: rendered.written.text.clone(),
         content_type: request.format.2,
         hub: request.hub(),
     }))
@@ -286,12 +316,12 @@ fn document(
         self_link: Some(request.address(request.before)),
         // The hub accepts only open feeds.
         hubs: if page.is_open { vec![request.hub()] } else { Vec::new() },
+        cloud: page.is_open.then(|| request.cloud()),
         updated: Some(changed_at),
         items,
         pages,
         ..PublishedDocument::default()
     };
-    let body = request.format.0.write(&doc);
-    let rendered = RenderedFeed { tag: etag::tag(body.as_bytes()), body, changed_at };
+    let rendered = RenderedFeed::new(request.format.0.write(&doc), changed_at);
     Ok(Some(context.published.put(&request.address(request.before), mark, rendered)))
 }

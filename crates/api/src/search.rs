@@ -124,7 +124,7 @@ pub fn query_entry<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
         author: entry.author.as_deref(),
         categories: &entry.categories,
         link: entry.link.as_deref(),
-        language: feed.facts.language.as_deref(),
+        language: entry.language.as_deref().or(feed.facts.language.as_deref()),
         published: Some(entry.published_at),
         seen: entry.seen_at,
     }

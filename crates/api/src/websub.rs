@@ -10,7 +10,10 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use feed::Domain;
-use store::{StoreError, SubscriberRequest, SubscriberRequestKind, SubscriberRequestOutcome};
+use store::{
+    StoreError, SubscriberProtocol, SubscriberRequest, SubscriberRequestKind,
+    SubscriberRequestOutcome,
+};
 use url::{Url, form_urlencoded};
 
 use crate::auth::ClientAddress;
@@ -108,7 +111,8 @@ impl HubRequest {
         let HubRequest { topic, callback, kind } = self;
         let Some(query) = published::topic(context, &topic)? else { return Ok(None) };
         let (domain, callback) = (Domain::of(&callback), callback.into());
-        let wish = SubscriberRequest { query, topic, callback, domain, from, kind };
+        let protocol = SubscriberProtocol::WebSub;
+        let wish = SubscriberRequest { query, topic, callback, domain, from, kind, protocol };
         context.store.add_hub_request(&wish, (context.now)()).map(Some)
     }
 }

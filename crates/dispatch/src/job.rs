@@ -58,6 +58,9 @@ pub struct SoFar {
     pub bytes: u64,
     /// Duration of all exchanges.
     pub elapsed: Duration,
+    /// The time of parsing, over all answers.
+    #[serde(default)]
+    pub parse: Duration,
     /// When the controller handed over the first request, in whole seconds.
     pub first_sent_at: Option<Time>,
 }
@@ -79,6 +82,7 @@ impl Default for SoFar {
             passed: Vec::new(),
             bytes: 0,
             elapsed: Duration::ZERO,
+            parse: Duration::ZERO,
             first_sent_at: None,
         }
     }

@@ -112,6 +112,8 @@ pub struct FeedDescription {
     pub hub: Option<String>,
     pub self_link: Option<String>,
     pub cloud: Option<String>,
+    #[serde(default)]
+    pub categories: Vec<String>,
 }
 
 impl PollResult {

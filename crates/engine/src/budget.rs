@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use feed::{Observation, Time};
-use polling::budget::{Budget, LearnShare, Spender, Strategy, Tracked};
+use polling::budget::{Budget, LearnShare, PollPrice, Spender, Strategy, Tracked};
 use polling::model::ModelKind;
 use polling::policy::window_share::WindowTarget;
 use polling::relevance::Selectivity;
@@ -19,10 +19,13 @@ const OFF: &str = "off";
 
 /// The rule that `tidings budget` sets, written as `1000/1h two-steps periodic`. For `tide` the
 /// price of a miss may follow: `1000/1h tide:365d tide`. A share for learning polls comes last:
-/// `1000/1h tide tide learn=10%`.
+/// `1000/1h tide tide learn=10%`. With a price per poll the number counts units:
+/// `1000/1h:1+20/MB+5/s tide tide`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetRule {
     pub budget: Budget,
+    /// The price of a poll. With one, the number of the budget counts units instead of polls.
+    pub price: Option<PollPrice>,
     pub spender: Spender,
     /// The model by which the strategy predicts a feed.
     pub model: ModelKind,
@@ -39,12 +42,35 @@ impl BudgetRule {
     pub const MODEL: ModelKind = ModelKind::Periodic;
 
     pub fn new(budget: Budget) -> BudgetRule {
-        BudgetRule {
-            budget,
-            spender: BudgetRule::STRATEGY.into(),
-            model: ModelKind::Tide,
-            learn: LearnShare::Off,
+        let spender = BudgetRule::STRATEGY.into();
+        let (model, learn) = (ModelKind::Tide, LearnShare::Off);
+        BudgetRule { budget, price: None, spender, model, learn }
+    }
+
+    /// Reads the limit of a rule: `1000/1h`, `1000/1h,50MB` or `1000/1h:1+20/MB+5/s`.
+    pub fn limit(text: &str) -> Result<(Budget, Option<PollPrice>), String> {
+        let (budget, price) = match text.split_once(':') {
+            Some((budget, price)) => (budget, Some(price.parse::<PollPrice>().map_err(as_text)?)),
+            None => (text, None),
+        };
+        let budget: Budget = budget.parse().map_err(as_text)?;
+        match (price, budget.bytes) {
+            (Some(_), Some(_)) => {
+                Err("a budget with a price counts bytes in its units; leave the bytes out".into())
+            }
+            _ => Ok((budget, price)),
         }
+    }
+
+    /// Returns the limits that the planner keeps.
+    pub fn limits(&self) -> Budget {
+        self.price.map_or(self.budget, |price| price.limits(&self.budget))
+    }
+
+    /// Returns the limit as it is written.
+    pub fn limit_text(&self) -> String {
+        let price = self.price.map_or(String::new(), |price| format!(":{price}"));
+        format!("{}{price}", self.budget)
     }
 
     /// Returns the same budget under another strategy. `tide` has its own model, which other
@@ -162,7 +188,7 @@ pub fn set(store: &Store, rule: Option<&BudgetRule>) -> Result<(), StoreError> {
 
 impl fmt::Display for BudgetRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.budget, self.spender, self.model.word())?;
+        write!(f, "{} {} {}", self.limit_text(), self.spender, self.model.word())?;
         match self.learn {
             LearnShare::Off => Ok(()),
             learn => write!(f, " {LEARN}{learn}"),
@@ -179,8 +205,8 @@ impl FromStr for BudgetRule {
             (text, learn) = (rule, share.parse().map_err(as_text)?);
         }
         let mut words = text.split_whitespace();
-        let budget: Budget = words.next().unwrap_or_default().parse().map_err(as_text)?;
-        let mut rule = BudgetRule { learn, ..BudgetRule::new(budget) };
+        let (budget, price) = BudgetRule::limit(words.next().unwrap_or_default())?;
+        let mut rule = BudgetRule { price, learn, ..BudgetRule::new(budget) };
         if let Some(word) = words.next() {
             rule = rule.under(word.parse::<Spender>().map_err(as_text)?);
         }
@@ -209,6 +235,12 @@ mod tests {
         for text in texts.into_iter().chain([learning, "9/1h uniform offline learn=auto"]) {
             assert_eq!(text.parse::<BudgetRule>().map(|r| r.to_string()), Ok(text.to_owned()));
         }
+        let units = "5000/1h:1+20/MB+5/s tide tide";
+        let rule: BudgetRule = units.parse().unwrap();
+        assert_eq!((rule.to_string().as_str(), rule.limits().bytes), (units, Some(5_000_000)));
+        let both = "60/1h,5MB:1+20/MB".parse::<BudgetRule>();
+        assert!(both.is_err_and(|e| e.contains("leave the bytes out")));
+        assert!("60/1h:cheap".parse::<BudgetRule>().is_err_and(|e| e.contains("1+20/MB+5/s")));
         let short = "60/1h".parse::<BudgetRule>().map(|r| r.to_string());
         assert_eq!(short, Ok("60/1h tide tide".to_owned()));
         let tide = "60/1h tide".parse::<BudgetRule>();

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use dispatch::{PassedDomain, ReadDocument};
 use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, Trouble, Window};
+use polling::budget::PollCost;
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
 use store::{ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange};
@@ -195,6 +196,7 @@ fn answer(input: &PollInput, observation: &Observation<'_>, poll: &PollFacts<'_>
         detail: String::new(),
         candidates: Vec::new(),
         bytes: poll.bytes,
+        cost: PollCost::default(),
         not_recorded: None,
     }
 }

@@ -2,6 +2,7 @@
 
 use dispatch::GrantId;
 use feed::{Domain, FeedId, Outcome, RetryAfter, Time};
+use polling::budget::PollCost;
 use polling::pace::DomainPace;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
@@ -24,6 +25,8 @@ pub struct PollAnswer {
     pub candidates: Vec<Url>,
     /// Bytes on the wire.
     pub bytes: u64,
+    /// Its cost, for budgets with a price.
+    pub cost: PollCost,
     /// The error of the store, if it could not record the poll. Then nothing of the poll is kept.
     pub not_recorded: Option<String>,
 }
@@ -40,6 +43,7 @@ impl PollAnswer {
             detail,
             candidates: Vec::new(),
             bytes: 0,
+            cost: PollCost::default(),
             not_recorded: None,
         }
     }

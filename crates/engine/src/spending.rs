@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use feed::{FeedId, Time};
-use polling::budget::{Planner, Tracked};
+use polling::budget::{Planner, PollCost, PollPrice, Tracked};
 use store::{ExpectedPoll, ExpectedPolls};
 
 use crate::budget::{BudgetRule, Budgeted};
@@ -13,9 +13,10 @@ use crate::budget::{BudgetRule, Budgeted};
 /// The interval of planning: short enough not to delay polls, long enough that a strategy has a
 /// choice.
 const CYCLE: Duration = Duration::from_secs(60);
-/// The assumed size in bytes of a document before the first one: the median of 200,000 recorded
-/// feeds (source 003, chapter 3).
-const DOCUMENT_BYTES: f64 = 17_000.0;
+/// The assumed cost of a poll before the first one. The size is the median of 200,000 recorded
+/// feeds (source 003, chapter 3). Such a document is parsed in about a millisecond.
+const UNKNOWN_COST: PollCost =
+    PollCost { requests: 1, bytes: 17_000, parse: Duration::from_millis(1) };
 
 /// The number of feeds stored at once: more would delay polls after a start.
 const EXPECTED_POLLS_MAX: usize = 5000;
@@ -44,7 +45,7 @@ impl Spending {
         planner.set_miss(rule.spender.miss);
         planner.set_profiles(rule.spender.profiles);
         planner.set_learning(rule.learn);
-        planner.set_budget(Some(rule.budget));
+        planner.set_budget(Some(rule.limits()));
         planner.resume(progress);
         Spending {
             rule,
@@ -72,7 +73,11 @@ impl Spending {
         if let Some(&number) = self.numbers.get(&feed) {
             return self.planner.renew(number, tracked, from);
         }
-        let cost = if self.counts_bytes() { DOCUMENT_BYTES } else { 1.0 };
+        let cost = match self.rule.price {
+            Some(price) => price.parts(UNKNOWN_COST) as f64,
+            None if self.counts_bytes() => UNKNOWN_COST.bytes as f64,
+            None => 1.0,
+        };
         let number = self.planner.track(Tracked { cost, ..tracked });
         self.planner.hold(number, from);
         self.numbers.insert(feed, number);
@@ -102,20 +107,21 @@ impl Spending {
         }
     }
 
-    /// Counts a poll, planned or not.
-    pub fn polled(&mut self, feed: FeedId, bytes: u64) {
+    /// Counts a poll, planned or not: its bytes, or its price if the rule has one.
+    pub fn polled(&mut self, feed: FeedId, cost: PollCost) {
+        let spent = self.rule.price.map_or(cost.bytes, |price| price.parts(cost));
         match self.numbers.get(&feed) {
             Some(&number) if self.planned.contains(&feed) => {
                 if self.counts_bytes() {
-                    self.planner.note_bytes(number, bytes);
+                    self.planner.note_bytes(number, spent);
                 }
             }
-            _ => self.planner.note_polls(1, bytes),
+            _ => self.planner.note_polls(1, spent),
         }
     }
 
     fn counts_bytes(&self) -> bool {
-        self.rule.budget.bytes.is_some()
+        self.rule.limits().bytes.is_some()
     }
 
     /// The time of the next planning.
@@ -145,8 +151,13 @@ impl Spending {
         let n_stored = self.fresh.len().min(EXPECTED_POLLS_MAX);
         let feeds = self.fresh.drain(..n_stored).filter_map(|feed| {
             let generation = self.generations.remove(&feed)?;
-            let why = self.planner.why(*self.numbers.get(&feed)?, now)?;
-            let reason = format!("budget of {}: {}", self.rule, why.words());
+            let number = *self.numbers.get(&feed)?;
+            let why = self.planner.why(number, now)?;
+            let mut reason = format!("budget of {}: {}", self.rule, why.words());
+            if self.rule.price.is_some() {
+                let units = PollPrice::units_of(self.planner.feeds()[number].cost);
+                reason.push_str(&format!("; a poll of this feed costs {units:.2} units"));
+            }
             Some(ExpectedPoll { feed, generation, at: why.at(), reason, cause: why.code() })
         });
         ExpectedPolls { feeds: feeds.collect(), progress: self.planner.progress() }
@@ -190,12 +201,29 @@ mod tests {
     fn unplanned_polls_count_and_a_restart_resumes() {
         let (rule, mut spent) = spending("120/1h uniform", 9);
         assert_eq!(spent.plan(at(0)).len(), 2);
-        (0..2).for_each(|_| spent.polled(FeedId(77), 500));
+        (0..2).for_each(|_| spent.polled(FeedId(77), UNKNOWN_COST));
         assert!(spent.plan(at(60)).is_empty(), "the two of this minute were made by hand");
         let progress = spent.expected_polls(at(60)).progress;
         let mut again = Spending::new(rule, &progress, at(61));
         (1..=9).for_each(|feed| again.take(FeedId(feed), 0, fresh(&rule, at(0))));
         assert!(again.plan(at(61)).is_empty(), "a restart does not renew the allowance");
+    }
+
+    #[test]
+    fn a_price_counts_what_polls_really_cost() {
+        let (rule, mut spending) = spending("60/1h:1+20/MB uniform", 3);
+        let large = PollCost { bytes: 1_000_000, ..UNKNOWN_COST };
+        let planned: Vec<FeedId> = spending.plan(at(0)).into_iter().map(|(feed, _)| feed).collect();
+        assert_eq!(planned.len(), 1, "one unit a minute buys one poll of ordinary size");
+        spending.polled(planned[0], large);
+        spending.take(planned[0], 1, fresh(&rule, at(0)));
+        let n_soon: usize = (1..10).map(|minute| spending.plan(at(60 * minute)).len()).sum();
+        assert_eq!(n_soon, 0, "a megabyte has cost the units of 21 minutes");
+        let n_later: usize = (10..40).map(|minute| spending.plan(at(60 * minute)).len()).sum();
+        assert!(n_later > 0, "the debt is paid");
+        let reason = spending.expected_polls(at(2400)).feeds.into_iter().map(|feed| feed.reason);
+        let reasons: Vec<String> = reason.collect();
+        assert!(reasons.iter().any(|reason| reason.contains("costs 5.")), "{reasons:?}");
     }
 
     #[test]

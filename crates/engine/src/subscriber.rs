@@ -1,8 +1,10 @@
 //! A WebSub subscriber. [`ask`] subscribes to feeds at the hubs that they name. [`take`] records
 //! pushes like the documents of polls. A feed whose pushes end goes back to its policy. The trust
-//! in pushes is decided in `conclude::pushed`.
+//! in pushes is decided in `conclude::pushed`. [`cloud`] does the same with rssClouds, whose
+//! notices are followed by polls.
 
 mod ask;
+mod cloud;
 mod take;
 
 use std::sync::Arc;
@@ -32,6 +34,9 @@ pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
         if let Err(error) = take::refused(&context).await {
             tracing::error!(%error, "cannot look for feeds with a refused push");
         }
+        if let Err(error) = cloud::noticed(&context).await {
+            tracing::error!(%error, "cannot look for feeds that clouds named");
+        }
         pause(&mut stop).await;
     }
 }
@@ -47,11 +52,19 @@ pub async fn subscribe(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
         }
         looks += 1;
         tokio::select! {
-            () = ask::round(&context) => {}
+            () = ask_all(&context) => {}
             // A hub that was asked and could not answer is asked again at the next start.
             _ = stop.changed() => break,
         }
         pause(&mut stop).await;
+    }
+}
+
+/// Asks hubs and clouds.
+async fn ask_all(context: &Arc<Context>) {
+    ask::round(context).await;
+    if let Err(error) = cloud::round(context).await {
+        tracing::error!(%error, "cannot store the answer of a cloud");
     }
 }
 
@@ -71,6 +84,7 @@ async fn sweep(context: &Context) -> Result<(), StoreError> {
     for feed in on_their_own {
         poll_by_policy(context, feed)?;
     }
+    cloud::sweep(context).await?;
     if context.settings.push.public_url.is_none() {
         return Ok(());
     }

@@ -53,6 +53,9 @@ pub struct Item {
     pub content: Option<String>,
     pub categories: Vec<String>,
     pub enclosures: Vec<Enclosure>,
+    /// The language that the item declares (`xml:lang`, `dc:language`), if it declares one itself.
+    #[serde(default)]
+    pub language: Option<String>,
     /// The feed that the item claims to come from. Anybody can make this claim.
     pub source: Option<Source>,
 }

@@ -45,8 +45,9 @@ use std::time::Duration;
 
 use feed::Time;
 use polling::budget::{Budget, Estimator, Planner, Spender, Strategy, Tracked};
+use polling::relevance::Selectivity;
 
-use crate::{Phases, PolledFeed, World};
+use crate::{LearnsFrom, Phases, PolledFeed, World};
 pub use as_live::{LiveBudget, polls_as_live};
 use belief::Belief;
 use ledger::Ledger;
@@ -103,12 +104,24 @@ impl BudgetSetting {
     }
 }
 
-/// Spends the budget with one strategy; `tide` also has a price of a miss.
+/// Spends the budget with one strategy; `tide` also has a price of a miss. All entries count the
+/// same for the strategy. If the world knows which entries are wanted, figures count only those.
 pub fn spend(world: &World, spender: Spender, setting: &BudgetSetting) -> StrategyRun {
+    spend_by(world, spender, setting, LearnsFrom::All)
+}
+
+/// As [`spend`]. With [`LearnsFrom::Wanted`] the strategy knows the share of each feed's entries
+/// that was wanted so far, as it does live with queries.
+pub fn spend_by(
+    world: &World,
+    spender: Spender,
+    setting: &BudgetSetting,
+    learns: LearnsFrom,
+) -> StrategyRun {
     let phases = &setting.phases;
     let mut driver = StrategyDriver::new(spender, setting);
-    let mut simulation =
-        BudgetSimulation { world, setting, members: Vec::new(), ledger: Ledger::default() };
+    let (members, ledger) = (Vec::new(), Ledger::default());
+    let mut simulation = BudgetSimulation { world, setting, learns, members, ledger };
     let mut waiting = newcomers(world, phases);
     simulation.admit(&mut driver, &mut waiting, phases.run_start());
     let mut now = phases.run_start() + setting.cycle;
@@ -138,7 +151,18 @@ pub fn spend_all(
     setting: &BudgetSetting,
     threads: usize,
 ) -> Vec<StrategyRun> {
-    let one = |i: usize, _: &mut ()| spend(world, spenders[i], setting);
+    spend_all_by(world, spenders, setting, LearnsFrom::All, threads)
+}
+
+/// As [`spend_all`], with the choice of [`spend_by`].
+pub fn spend_all_by(
+    world: &World,
+    spenders: &[Spender],
+    setting: &BudgetSetting,
+    learns: LearnsFrom,
+    threads: usize,
+) -> Vec<StrategyRun> {
+    let one = |i: usize, _: &mut ()| spend_by(world, spenders[i], setting, learns);
     crate::parallel::map_each(spenders.len(), threads, one)
 }
 
@@ -159,12 +183,15 @@ struct Member<'w> {
     last: Time,
     /// Polls and entries after this moment count.
     counts_from: Time,
+    /// The share of its entries that was wanted so far.
+    selectivity: Selectivity,
 }
 
 /// The simulated feeds and the results so far.
 struct BudgetSimulation<'w> {
     world: &'w World,
     setting: &'w BudgetSetting,
+    learns: LearnsFrom,
     members: Vec<Member<'w>>,
     ledger: Ledger,
 }
@@ -279,7 +306,8 @@ impl<'w> BudgetSimulation<'w> {
             let belief = Belief { world: self.world, setting: self.setting };
             let model = belief.form(world_feed, &mut polled);
             let counts_from = first.max(self.setting.phases.test_start());
-            self.members.push(Member { feed, polled, last: first, counts_from });
+            let selectivity = Selectivity::default();
+            self.members.push(Member { feed, polled, last: first, counts_from, selectivity });
             if let Decider::Planner(planner) = &mut driver.decider {
                 let weight = world_feed.weight;
                 planner.track(Tracked { weight, ..Tracked::new(model) });
@@ -310,6 +338,16 @@ impl<'w> BudgetSimulation<'w> {
             seen.new = &visible[member.polled.appeared()];
         }
         planner.observe(number, &seen);
+        let world_feed = &self.world.feeds[member.feed];
+        if let (LearnsFrom::Wanted, Some(relevance)) = (self.learns, world_feed.relevance()) {
+            let (mut n_seen, mut n_kept) = (0, 0);
+            for entry in member.polled.found() {
+                n_seen += 1;
+                n_kept += u32::from(relevance.is_wanted(entry));
+            }
+            member.selectivity.note(n_seen, n_kept);
+            planner.revalue(number, world_feed.weight, member.selectivity.value());
+        }
     }
 
     /// Returns the entries that appeared since the last poll of a feed.
@@ -337,10 +375,17 @@ impl<'w> BudgetSimulation<'w> {
     /// Records the known share of the windows, after the polls of a cycle.
     fn note_freshness(&mut self, now: Time) {
         let share = |member: &Member<'_>| {
-            let n_unseen = self.n_unseen(member, now);
-            let n_appeared = member.polled.shown().end + n_unseen;
-            let shown = n_appeared.min(member.polled.window_max() as usize);
-            if shown == 0 { 1.0 } else { 1.0 - n_unseen.min(shown) as f64 / shown as f64 }
+            let n_known = member.polled.shown().end;
+            let n_appeared = n_known + self.n_unseen(member, now);
+            let oldest = n_appeared.saturating_sub(member.polled.window_max() as usize);
+            let relevance = self.world.feeds[member.feed].relevance();
+            let n_wanted = |entries: std::ops::Range<usize>| match relevance {
+                None => entries.len(),
+                Some(relevance) => relevance.n_wanted(entries),
+            };
+            let shown = n_wanted(oldest..n_appeared);
+            let n_unseen = n_wanted(oldest.max(n_known)..n_appeared);
+            if shown == 0 { 1.0 } else { 1.0 - n_unseen as f64 / shown as f64 }
         };
         let sum: f64 = self.members.iter().map(share).sum();
         let n = self.members.len();
@@ -352,10 +397,14 @@ impl<'w> BudgetSimulation<'w> {
         let mut appeared = 0;
         let mut open = 0;
         for member in &self.members {
-            let visible = self.world.feeds[member.feed].visible();
-            let n_by = |at: Time| visible.partition_point(|t| *t <= at) as u64;
-            appeared += n_by(end) - n_by(member.counts_from);
-            open += n_by(end) - n_by(member.last.max(member.counts_from));
+            let feed = &self.world.feeds[member.feed];
+            let n_by = |at: Time| feed.visible().partition_point(|t| *t <= at);
+            let n_wanted = |from: Time| match feed.relevance() {
+                None => n_by(end) - n_by(from),
+                Some(relevance) => relevance.n_wanted(n_by(from)..n_by(end)),
+            };
+            appeared += n_wanted(member.counts_from) as u64;
+            open += n_wanted(member.last.max(member.counts_from)) as u64;
         }
         self.ledger.close(spender, appeared, open)
     }

@@ -33,8 +33,8 @@ pub mod world;
 pub use chance::Chance;
 pub use measure::{Averages, Delay, Quantiles, SiteLoad};
 pub use run::{
-    ChosenStart, FeedTally, Participation, PhaseError, Phases, PolicyComparison, PolicyRun,
-    RunProgress, Setting, chosen_start, polls_of, run, run_and_tell, run_knowing,
+    ChosenStart, FeedTally, LearnsFrom, Participation, PhaseError, Phases, PolicyComparison,
+    PolicyRun, RunProgress, Setting, chosen_start, polls_of, run, run_and_tell, run_knowing,
 };
 pub use what_if::{Alternative, WhatIf, what_if};
-pub use world::{PolledFeed, TraceRow, World, WorldBuilder, WorldFeed};
+pub use world::{EntryRelevance, PolledFeed, TraceRow, World, WorldBuilder, WorldFeed};

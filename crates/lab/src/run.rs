@@ -64,6 +64,17 @@ pub struct Setting {
     /// The time zone of trained models, in seconds east of UTC.
     pub zone_secs: i32,
     pub threads: usize,
+    /// The entries that policies learn from.
+    pub learns: LearnsFrom,
+}
+
+/// The entries that a policy learns from, in a world that knows which are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LearnsFrom {
+    #[default]
+    All,
+    /// As live with `learn = "relevant"` (dissertation 003, section 5.4.3).
+    Wanted,
 }
 
 impl Setting {
@@ -77,6 +88,7 @@ impl Setting {
             trained: true,
             zone_secs: 0,
             threads: 1,
+            learns: LearnsFrom::All,
         }
     }
 }

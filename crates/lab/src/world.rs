@@ -7,6 +7,7 @@
 pub mod history;
 pub mod known_rates;
 mod polled_feed;
+mod relevance;
 pub mod stats;
 pub mod synth;
 pub mod trace;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use feed::Time;
 
 pub use polled_feed::PolledFeed;
+pub use relevance::EntryRelevance;
 
 /// Feeds with their histories.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +50,8 @@ pub struct WorldFeed {
     windows: Vec<(Time, u32)>,
     /// Document sizes in bytes, each with the time from which it holds. Empty: unknown.
     sizes: Vec<(Time, u32)>,
+    /// The wanted entries, if the trace or queries tell them. Otherwise all are.
+    relevance: Option<EntryRelevance>,
 }
 
 /// The claim of an entry without a date. A trace cannot express this moment.
@@ -64,6 +68,11 @@ impl World {
     pub fn n_entries(&self) -> usize {
         self.feeds.iter().map(|f| f.visible.len()).sum()
     }
+
+    /// Returns whether some entries are known to be wanted and others not.
+    pub fn has_relevance(&self) -> bool {
+        self.feeds.iter().any(|feed| feed.relevance.is_some())
+    }
 }
 
 impl WorldFeed {
@@ -78,6 +87,17 @@ impl WorldFeed {
         self.windows = windows;
         self.windows.sort_by_key(|(from, _)| *from);
         self
+    }
+
+    /// Sets which entries are wanted, in the order of their appearance.
+    pub fn with_relevance(mut self, wanted: Vec<bool>) -> WorldFeed {
+        self.relevance = Some(EntryRelevance::new(wanted));
+        self
+    }
+
+    /// Returns the wanted entries; `None` if all are.
+    pub fn relevance(&self) -> Option<&EntryRelevance> {
+        self.relevance.as_ref()
     }
 
     pub fn visible(&self) -> &[Time] {
@@ -137,6 +157,10 @@ struct FeedDraft {
     domain: Option<usize>,
     /// One for each of the first entries; empty while all entries are plain.
     extras: Vec<RowExtras>,
+    /// The wanted entries by their numbers, in the order of adding.
+    wanted: Vec<usize>,
+    /// Whether anything said which entries are wanted.
+    is_judged: bool,
 }
 
 /// The values of a row other than the time; `u32::MAX` for a missing one.
@@ -168,8 +192,8 @@ impl WorldBuilder {
         self.last
     }
 
-    /// Adds an entry to a feed.
-    pub fn entry(&mut self, feed: usize, row: TraceRow) {
+    /// Adds an entry to a feed. Returns its number there, in the order of adding.
+    pub fn entry(&mut self, feed: usize, row: TraceRow) -> usize {
         let draft = &mut self.drafts[feed];
         let extra = RowExtras {
             claim: row.claim.unwrap_or(UNDATED),
@@ -182,6 +206,16 @@ impl WorldBuilder {
             draft.extras.push(extra);
         }
         draft.feed.visible.push(row.visible);
+        draft.feed.visible.len() - 1
+    }
+
+    /// Sets whether an entry is wanted. Entries of the same feed without this are not.
+    pub fn judge(&mut self, feed: usize, entry: usize, is_wanted: bool) {
+        let draft = &mut self.drafts[feed];
+        draft.is_judged = true;
+        if is_wanted {
+            draft.wanted.push(entry);
+        }
     }
 
     pub fn ttl(&mut self, feed: usize, ttl: Duration) {
@@ -246,21 +280,32 @@ impl FeedDraft {
     }
 
     fn finish(mut self) -> WorldFeed {
+        if self.is_judged {
+            // The order of the entries must be known to the end.
+            self.fill_extras();
+        }
         let mut feed = self.feed;
         if self.extras.is_empty() {
             feed.visible.sort_unstable();
             feed.visible.shrink_to_fit();
             return feed;
         }
-        let mut rows: Vec<(Time, RowExtras)> =
-            feed.visible.drain(..).zip(self.extras.drain(..)).collect();
-        rows.sort_by_key(|(visible, extra)| (*visible, extra.claim));
+        let numbered = feed.visible.drain(..).zip(self.extras.drain(..)).enumerate();
+        let mut rows: Vec<(Time, RowExtras, usize)> =
+            numbered.map(|(number, (visible, extra))| (visible, extra, number)).collect();
+        rows.sort_by_key(|(visible, extra, _)| (*visible, extra.claim));
         feed.visible = rows.iter().map(|row| row.0).collect();
-        if rows.iter().any(|(visible, extra)| *visible != extra.claim) {
+        if rows.iter().any(|(visible, extra, _)| *visible != extra.claim) {
             feed.claims = Some(rows.iter().map(|row| row.1.claim).collect());
         }
-        feed.windows = steps(rows.iter().map(|(at, extra)| (*at, extra.window)));
-        feed.sizes = steps(rows.iter().map(|(at, extra)| (*at, extra.bytes)));
+        feed.windows = steps(rows.iter().map(|(at, extra, _)| (*at, extra.window)));
+        feed.sizes = steps(rows.iter().map(|(at, extra, _)| (*at, extra.bytes)));
+        if self.is_judged {
+            let mut wanted = vec![false; rows.len()];
+            self.wanted.iter().for_each(|number| wanted[*number] = true);
+            let sorted = rows.iter().map(|(_, _, number)| wanted[*number]).collect();
+            feed.relevance = Some(EntryRelevance::new(sorted));
+        }
         feed
     }
 }
@@ -317,6 +362,22 @@ mod tests {
         let claims = (0..4).map(|i| a.claim(i).map(Time::secs)).collect::<Vec<_>>();
         assert_eq!(claims, [Some(10), None, Some(50), Some(60)]);
         assert_eq!(a.windows(), [(Time::from_secs(40), 3), (Time::from_secs(60), 7)]);
+    }
+
+    #[test]
+    fn wanted_entries_stay_wanted_after_sorting() {
+        let mut builder = WorldBuilder::default();
+        let (a, b) = (builder.feed("a"), builder.feed("b"));
+        for (at, wanted) in [(50, true), (40, false), (45, true)] {
+            let number = builder.entry(a, row(at, Some(at), None));
+            builder.judge(a, number, wanted);
+        }
+        builder.entry(b, row(1, Some(1), None));
+        let world = builder.finish(20);
+        let relevance = world.feeds[0].relevance().unwrap();
+        assert_eq!([0, 1, 2].map(|entry| relevance.is_wanted(entry)), [false, true, true]);
+        assert_eq!(world.feeds[1].relevance(), None);
+        assert!(world.has_relevance());
     }
 
     #[test]

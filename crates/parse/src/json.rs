@@ -4,6 +4,7 @@ use feed::{Enclosure, Hints, Item, Source};
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::language::language_tag;
 use crate::refusal::{NotAFeed, NotAFeedKind};
 use crate::room::{GrowthBudget, shorten};
 use crate::warning::{Defect, Warnings};
@@ -54,6 +55,8 @@ pub(crate) fn document(
         hubs: reader.hubs(root),
         cloud: None,
         language: reader.name(root, "language", &mut warnings),
+        // JSON Feed has no categories of the feed itself.
+        categories: Vec::new(),
         updated: None,
         hints: Hints::default(),
         items,
@@ -106,6 +109,7 @@ impl JsonReader<'_> {
                 .or_else(|| self.text(object, "content_text", warnings)),
             categories: self.tags(object),
             enclosures: self.attachments(object),
+            language: object.get("language").and_then(Value::as_str).and_then(language_tag),
             source: self.source(object, warnings),
         }
     }

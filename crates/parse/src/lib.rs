@@ -12,6 +12,7 @@ pub mod discover;
 mod encoding;
 mod entity;
 mod json;
+mod language;
 mod namespace;
 pub mod opml;
 mod refusal;
@@ -37,9 +38,11 @@ pub struct Document {
     pub link: Option<String>,
     pub self_link: Option<String>,
     pub hubs: Vec<String>,
-    /// The address of the publisher's rssCloud notices. We do not support them.
+    /// The address of the publisher's rssCloud, with its protocol in brackets.
     pub cloud: Option<String>,
     pub language: Option<String>,
+    /// The categories of the feed as a whole.
+    pub categories: Vec<String>,
     pub updated: Option<Time>,
     pub hints: Hints,
     pub items: Vec<Item>,

@@ -63,7 +63,7 @@ impl Defect {
             Defect::UnknownDate => "date that is not understood, left out",
             Defect::UnknownHint => "polling hint that is not understood, left out",
             Defect::RssCloud => {
-                "rssCloud notices are offered but not supported; the feed is polled"
+                "rssCloud notices by a protocol other than http-post; the feed is polled"
             }
             Defect::BadBase64 => "base64 text that cannot be decoded, left as written",
             Defect::FieldTooLong => "field longer than the limit, cut",

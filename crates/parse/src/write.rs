@@ -8,6 +8,7 @@
 mod atom;
 mod json;
 mod rss;
+mod written;
 
 use std::borrow::Cow;
 
@@ -15,9 +16,10 @@ use feed::{Enclosure, Item, Time};
 
 use crate::entity::{escape_attribute, escape_text, looks_like_html};
 
-pub use atom::atom;
-pub use json::json;
-pub use rss::rss;
+pub use atom::{atom, written_atom};
+pub use json::{json, written_json};
+pub use rss::{rss, written_rss};
+pub use written::WrittenDocument;
 
 /// A document to publish.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub struct PublishedDocument {
     /// The address of the document itself.
     pub self_link: Option<String>,
     pub hubs: Vec<String>,
+    /// The rssCloud that sends notices. Only RSS can name it.
+    pub cloud: Option<CloudService>,
     pub language: Option<String>,
     /// The time of the last change. Atom requires one: without it the newest item's time is
     /// written, or the beginning of 1970.
@@ -42,6 +46,15 @@ pub struct PublishedDocument {
     pub labels: Vec<Vec<ItemLabel>>,
     /// Other pages of the same feed (RFC 5005): relation and address.
     pub pages: Vec<(&'static str, String)>,
+}
+
+/// A service that tells subscribers when a feed has changed (rssCloud).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CloudService {
+    pub domain: String,
+    pub port: u16,
+    pub path: String,
+    pub protocol: &'static str,
 }
 
 /// A label of an item in some vocabulary.

@@ -54,9 +54,10 @@ pub use people::accounts::{
     AccountError, AccountId, AccountRow, Digest, NewToken, TokenRow, TokenScope,
 };
 pub use people::requests::{CommandAnswer, CommandRequest, RequestId};
+pub use push::clouds::{CLOUD_LEASE, CloudCandidate, CloudDue, CloudRow};
 pub use push::hub::{
-    DueSubscriber, HUB_REQUEST_LIFE, HubSubscription, SubscriberRequest, SubscriberRequestKind,
-    SubscriberRequestOutcome,
+    DueSubscriber, HUB_REQUEST_LIFE, HubSubscription, SubscriberProtocol, SubscriberRequest,
+    SubscriberRequestKind, SubscriberRequestOutcome,
 };
 pub use push::inbox::{HubVerification, InboxPush, PushReceipt, PushTrustChange};
 pub use push::subscriptions::{PushCandidate, PushDue, PushRow, PushTrust};

@@ -5,6 +5,7 @@ pub mod lab;
 pub mod operate;
 pub mod page;
 pub mod query;
+pub mod wanted;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

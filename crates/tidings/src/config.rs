@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{BudgetRule, Gaps};
-use polling::budget::{BudgetError, Spender};
+use polling::budget::Spender;
 use polling::{Bounds, PolicySpec};
 use serde::Deserialize;
 
@@ -101,7 +101,7 @@ struct Defaults {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BudgetTable {
-    /// `1000/1h`, or with bytes `1000/1h,50MB`.
+    /// `1000/1h`, with bytes `1000/1h,50MB`, or with a price `1000/1h:1+20/MB+5/s`.
     polls: String,
     strategy: Option<String>,
     estimator: Option<String>,
@@ -385,8 +385,8 @@ fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CliErr
 
 fn budget(table: &BudgetTable, source: &ConfigSource) -> Result<BudgetRule, CliError> {
     let wrong = |key: &str, reason: String| source.fault("budget", key, reason);
-    let polls = table.polls.parse().map_err(|e: BudgetError| wrong("polls", e.to_string()))?;
-    let mut rule = BudgetRule::new(polls);
+    let (polls, price) = BudgetRule::limit(&table.polls).map_err(|e| wrong("polls", e))?;
+    let mut rule = BudgetRule { price, ..BudgetRule::new(polls) };
     if let Some(name) = &table.strategy {
         let spender: Spender =
             name.parse().map_err(|e: polling::SpecError| wrong("strategy", e.to_string()))?;

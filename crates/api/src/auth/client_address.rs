@@ -24,6 +24,11 @@ impl ClientAddress {
             v4 => v4,
         })
     }
+
+    /// Returns the client as a host; `None` for IPv6, because only the network is known.
+    pub fn host(&self) -> Option<String> {
+        self.0.is_ipv4().then(|| self.0.to_string())
+    }
 }
 
 impl fmt::Display for ClientAddress {

@@ -95,6 +95,10 @@ fn budget(text: &mut Exposition, live: &EngineState, spent: &PollTotals) {
         let help = "Bytes that the budget allows an hour.";
         text.one(Gauge, "tidings_budget_bytes_per_hour", help, bytes);
     }
+    if let Some(units) = spent.budget_units_per_hour {
+        let help = "Units that the budget allows an hour, if a poll has a price.";
+        text.one(Gauge, "tidings_budget_units_per_hour", help, units);
+    }
 }
 
 fn work(text: &mut Exposition, figures: &StoreMetrics) {
@@ -161,6 +165,11 @@ fn served(text: &mut Exposition, context: &ServerContext) {
     text.family(Counter, "tidings_http_responses_total", help, "class", &answers);
     let help = "Time until answers began.";
     text.histogram("tidings_http_response_seconds", help, &context.traffic.took());
+    let (deltas, saved) = context.published.deltas.saved();
+    let help = "Answers with only the new entries of a published feed (RFC 3229).";
+    text.one(Counter, "tidings_published_deltas_total", help, n(deltas));
+    let help = "Bytes that these answers were shorter than the whole feeds.";
+    text.one(Counter, "tidings_published_delta_saved_bytes_total", help, n(saved));
     if let Some(images) = &context.images {
         let samples = images.tally().map(|(outcome, count)| (outcome, n(count)));
         let help = "Pictures requested through the proxy.";

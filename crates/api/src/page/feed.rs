@@ -4,7 +4,10 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use feed::{EntryId, FeedId, Outcome, Time};
-use store::{EntryFilter, EntryRow, FeedRow, FeedState, PollDay, PollRow, PushRow, StoreError};
+use polling::model::behaviour::{Behaviour, BehaviourFact};
+use store::{
+    CloudRow, EntryFilter, EntryRow, FeedRow, FeedState, PollDay, PollRow, PushRow, StoreError,
+};
 
 use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{not_found, render, store_error};
@@ -13,6 +16,7 @@ use super::parts::advice::advice;
 use super::parts::bars::{Bars, rhythm};
 use super::parts::feed_row::{FeedProblem, no_next, rate_span, state_words};
 use super::parts::key_figure::KeyFigure;
+use crate::behaviour::behaviour;
 use crate::blocking::run_blocking;
 use crate::words::{DisplayTime, LocalNow, bytes, count, plural, sentence, span};
 use crate::{ServerContext, sanitise};
@@ -61,6 +65,7 @@ struct FeedDetailPage {
     acts: Vec<(&'static str, &'static str)>,
     rhythm: Vec<Bars>,
     costs: Vec<KeyFigure>,
+    behaviour: Vec<BehaviourFact>,
     fields: FeedSettingsFields,
     policies: Vec<&'static str>,
 }
@@ -86,6 +91,8 @@ struct FeedData {
     learned: Vec<u8>,
     days: Vec<PollDay>,
     push: Option<PushRow>,
+    cloud: Option<CloudRow>,
+    behaviour: Option<Behaviour>,
 }
 
 pub async fn feed(
@@ -125,8 +132,10 @@ fn read_feed(
 ) -> Result<FeedData, StoreError> {
     // One more than is shown, to know whether there are older entries.
     let filter = EntryFilter { feed: Some(feed), limit: ENTRIES + 1 };
+    let row = store.feed(feed)?;
     Ok(FeedData {
-        row: store.feed(feed)?,
+        behaviour: behaviour(store, &row)?,
+        row,
         n_since: store.n_published_since(&[feed], now - rate_span())?.into_iter().sum(),
         entries: store.recent_entries(before, &filter)?,
         times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
@@ -134,6 +143,7 @@ fn read_feed(
         learned: store.poll_input(feed)?.learned,
         days: store.poll_days(feed)?,
         push: store.push(feed)?,
+        cloud: store.cloud(feed)?,
     })
 }
 
@@ -145,7 +155,8 @@ fn compose(
     polls_shown: u32,
     now: LocalNow,
 ) -> FeedDetailPage {
-    let FeedData { row, n_since, mut entries, times, polls, learned, days, push } = data;
+    let FeedData { row, n_since, mut entries, times, polls, .. } = data;
+    let FeedData { learned, days, push, cloud, behaviour, .. } = data;
     let (state, state_class) = state_words(row.state());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.schedule.next_at.filter(|_| !resting);
@@ -179,10 +190,11 @@ fn compose(
             &times.iter().map(|(published, _)| *published).collect::<Vec<_>>(),
             now.zone,
         ),
+        behaviour: behaviour.map(|behaviour| behaviour.facts().into()).unwrap_or_default(),
         costs: cost_figures(&days, &times, row.added_at),
         fields: FeedSettingsFields::new(&row),
         policies: polling::Policy::examples().collect(),
-        facts: facts(&row, push.as_ref(), n_since, now.at),
+        facts: facts(&row, (push.as_ref(), cloud.as_ref()), n_since, now.at),
     }
 }
 

@@ -7,7 +7,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use feed::Time;
+use parse::write::WrittenDocument;
 use tokio::sync::MutexGuard;
+
+use super::delta::{self, DeltaMemory};
+use crate::http::etag;
 
 /// About thirty pages of usual size. Readers request a few of them again and again.
 const BYTES_MAX: usize = 32 << 20;
@@ -17,9 +21,18 @@ const TURNS: usize = 2;
 /// A rendered document.
 #[derive(Debug)]
 pub struct RenderedFeed {
-    pub body: String,
+    pub written: WrittenDocument,
     pub tag: String,
     pub changed_at: Time,
+    /// The digests of its entries.
+    pub digests: Box<[u64]>,
+}
+
+impl RenderedFeed {
+    pub fn new(written: WrittenDocument, changed_at: Time) -> RenderedFeed {
+        let tag = etag::tag(written.text.as_bytes());
+        RenderedFeed { digests: delta::digests(&written), written, tag, changed_at }
+    }
 }
 
 /// A digest of everything that a document depends on.
@@ -46,6 +59,8 @@ struct CacheContent {
 pub struct FeedCache {
     documents: Mutex<CacheContent>,
     turns: [tokio::sync::Mutex<()>; TURNS],
+    /// The entries of earlier documents, for answers with only what is new.
+    pub deltas: DeltaMemory,
 }
 
 impl FeedCache {
@@ -75,6 +90,7 @@ impl FeedCache {
         rendered: RenderedFeed,
     ) -> Arc<RenderedFeed> {
         let rendered = Arc::new(rendered);
+        self.deltas.remember(&rendered.tag, &rendered.digests);
         let mut documents = self.lock();
         documents.n_rendered += 1;
         documents.remove(address);
@@ -114,7 +130,7 @@ impl CacheContent {
 
 /// Returns the size that a document counts. The minimum is 4 KiB, which also limits their number.
 fn size(address: &str, rendered: &RenderedFeed) -> usize {
-    address.len() + rendered.body.len() + 4096
+    address.len() + rendered.written.text.len() + 4096
 }
 
 #[cfg(test)]
@@ -122,8 +138,8 @@ mod tests {
     use super::*;
 
     fn rendered(n_bytes: usize) -> RenderedFeed {
-        let body = "x".repeat(n_bytes);
-        RenderedFeed { body, tag: "t".to_owned(), changed_at: Time::from_secs(0) }
+        let written = WrittenDocument { text: "x".repeat(n_bytes), ..WrittenDocument::default() };
+        RenderedFeed::new(written, Time::from_secs(0))
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub fn item(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Item {
         content,
         categories: entry.categories.iter().filter_map(|one| name(one)).collect(),
         enclosures: entry.enclosures.iter().filter_map(enclosure).collect(),
+        language: entry.language.clone(),
         source: Some(source(entry, feed, instance)),
     }
 }

@@ -1,5 +1,6 @@
 //! Feeds: list, show, add, change, poll, remove.
 
+mod behaviour;
 mod change;
 mod view;
 
@@ -17,6 +18,7 @@ use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
 use crate::ServerContext;
 use crate::v1::error::ApiError;
+use behaviour::FeedBehaviour;
 pub use change::settings;
 pub use view::FeedSettings;
 use view::{Feed, Poll, PollAnswer};
@@ -101,6 +103,8 @@ pub fn routes() -> Vec<Route> {
         Route::get("/feeds/{id}/polls", "The last polls of a feed", polls_of)
             .param("limit", "The highest number of polls.", polls)
             .answers::<PollList>(),
+        Route::get("/feeds/{id}/behaviour", "How a feed posts, in the terms of research", posts)
+            .answers::<FeedBehaviour>(),
     ]
 }
 
@@ -237,4 +241,18 @@ async fn polls_of(
         Ok(store.polls(feed, limit)?)
     });
     Ok(Json(PollList { polls: rows.await?.iter().map(Poll::new).collect() }))
+}
+
+async fn posts(
+    State(context): State<ServerContext>,
+    IdInPath(id): IdInPath,
+) -> Result<Json<FeedBehaviour>, ApiError> {
+    let feed = feed_id(id)?;
+    blocking(move || {
+        let row = context.store.feed(feed)?;
+        let found = crate::behaviour::behaviour(&context.store, &row)?;
+        let found = found.ok_or(ApiError::NotFound("the feed was not polled yet"))?;
+        Ok(Json(FeedBehaviour::new(&found)))
+    })
+    .await
 }

@@ -1,5 +1,6 @@
 //! Queries as feeds: valid, private until published, and cheap to request again.
 
+mod delta;
 mod validity;
 
 use feed::Item;

@@ -1,5 +1,6 @@
 //! The JSON API: its description, its scopes, its errors, and each resource.
 
+mod behaviour;
 mod described;
 pub mod entries;
 

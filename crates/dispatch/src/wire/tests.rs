@@ -26,6 +26,7 @@ fn items() -> Vec<Item> {
         published: Some(Time::from_millis(1_700_000_000_123)),
         categories: vec!["x".to_owned()],
         enclosures: vec![feed::Enclosure { length: Some(u64::MAX), ..Default::default() }],
+        language: Some("de".to_owned()),
         source: Some(source),
         ..Item::default()
     };

@@ -196,6 +196,7 @@ fn document_record(
         topic: hub.as_ref().and(topic),
         hub,
         cloud: short(description.cloud),
+        categories: description.categories,
     };
     DocumentRecord { facts, hints, entries, ..DocumentRecord::default() }
 }

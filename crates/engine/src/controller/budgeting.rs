@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use feed::{Cause, FeedId, Time};
+use polling::budget::PollCost;
 
 use super::Controller;
 use crate::event::{Finished, ScheduledFeed};
@@ -63,11 +64,11 @@ impl Controller {
         &mut self,
         finished: &mut Finished,
         domain: u32,
-        bytes: u64,
+        cost: PollCost,
     ) -> Option<Time> {
         let Finished { feed, next_at, generation, .. } = *finished;
         let Some(spending) = &mut self.spending else { return next_at };
-        spending.polled(feed, bytes);
+        spending.polled(feed, cost);
         match (finished.budgeted.take(), next_at) {
             (Some(budgeted), _) => {
                 let latest = budgeted.latest;

@@ -275,7 +275,7 @@ impl Controller {
     /// Schedules a feed whose poll has ended, and answers its callers.
     fn finished(&mut self, mut finished: Finished, answer: &PollAnswer) {
         let domain = self.plan.domain(&finished.domain);
-        let next_at = self.spent(&mut finished, domain, answer.bytes);
+        let next_at = self.spent(&mut finished, domain, answer.cost);
         self.plan.finished(finished.feed, domain, next_at, finished.generation);
         let now = self.context.clock.now();
         self.counters.poll_ended(answer, now);

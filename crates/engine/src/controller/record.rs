@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dispatch::PollReading;
 use feed::{DocumentDates, Domain, ExchangeFacts, FeedId, Outcome, Time, Trouble};
+use polling::budget::PollCost;
 use polling::pace::DomainPace;
 use store::{PollInput, StoreError};
 
@@ -181,6 +182,8 @@ async fn record(
     let budget = context.budget();
     let concluded = conclude::conclude(input, reading, &facts, &context.settings, budget.as_ref());
     let Concluded { record, mut finished, mut answer, later } = concluded;
+    answer.cost =
+        PollCost { requests: so_far.n_hops + 1, bytes: so_far.bytes, parse: so_far.parse };
     let (feed, due) = (input.id, record.decision.next.at);
     let recorded = match later {
         None => context.store.record(record).await,

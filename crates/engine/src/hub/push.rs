@@ -1,12 +1,12 @@
 //! One push: sends a published feed to one subscriber. It contains the whole feed, so the next push
-//! makes up for one that failed.
+//! makes up for one that failed. Subscribers by rssCloud get only its address.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::{Parcel, Posted};
-use store::{HubSubscription, StoreError};
-use url::Url;
+use store::{HubSubscription, StoreError, SubscriberProtocol};
+use url::{Url, form_urlencoded};
 
 use super::{Rendered, Topics, blocking};
 use crate::context::Context;
@@ -31,12 +31,11 @@ pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), Sto
     };
     let due = store.hub_subscription(id)?.filter(|row| row.is_due(context.clock.now()));
     let Some(row) = due else { return Ok(()) };
-    let (topic, render) = (row.topic.clone(), Arc::clone(&topics.render));
-    let Some(rendered) = blocking(move || render(&topic)).await? else {
+    let Some(parcel) = content(topics, &row).await? else {
         // The query was dropped, or is no longer published.
         return store.remove_hub_subscriber(id).await;
     };
-    match turn.post(context, &url, parcel(&row, rendered)).await {
+    match turn.post(context, &url, parcel).await {
         Posted::Taken { .. } => store.note_hub_push(id, Some(row.last_position), 0, None).await,
         // The subscriber says that it no longer exists.
         Posted::Refused { status: 410, .. } => store.remove_hub_subscriber(id).await,
@@ -46,6 +45,27 @@ pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), Sto
             store.note_hub_push(id, None, attempts, Some(again)).await
         }
     }
+}
+
+/// Returns what a subscriber gets: the feed, or in rssCloud its address. `None` if the feed is not
+/// published any more.
+async fn content(topics: &Topics, row: &HubSubscription) -> Result<Option<Parcel>, StoreError> {
+    let topic = row.topic.clone();
+    if row.protocol != SubscriberProtocol::WebSub {
+        let is_open = Arc::clone(&topics.is_open);
+        let is_open = blocking(move || is_open(&topic)).await?;
+        return Ok(is_open.then(|| notice(&row.topic)));
+    }
+    let render = Arc::clone(&topics.render);
+    let rendered = blocking(move || render(&topic)).await?;
+    Ok(rendered.map(|rendered| parcel(row, rendered)))
+}
+
+/// The notice of rssCloud: the address of the feed that has changed.
+pub fn notice(topic: &str) -> Parcel {
+    let body = form_urlencoded::Serializer::new(String::new()).append_pair("url", topic).finish();
+    let content_type = "application/x-www-form-urlencoded";
+    Parcel { content_type, headers: Vec::new(), body: body.into_bytes() }
 }
 
 fn parcel(row: &HubSubscription, rendered: Rendered) -> Parcel {

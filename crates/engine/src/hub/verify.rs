@@ -6,10 +6,11 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use feed::Domain;
-use fetch::{FailureKind, Fetched};
-use store::{HubSubscription, StoreError, SubscriberRequestKind};
+use fetch::{FailureKind, Fetched, Posted};
+use store::{HubSubscription, StoreError, SubscriberProtocol, SubscriberRequestKind};
 use url::Url;
 
+use super::push::notice;
 use super::{RestingDomains, Topics, blocking};
 use crate::context::Context;
 use crate::errand::{self, PlanHandle};
@@ -54,8 +55,18 @@ pub async fn verify(
     if !is_still_open(topics, &row, &wish).await? {
         return store.refuse_hub_request(id).await;
     }
+    if row.protocol == SubscriberProtocol::CloudNotice {
+        return match turn.post(context, &callback, notice(&row.topic)).await {
+            Posted::Taken { .. } => store.confirm_hub_request(id, wish, context.clock.now()).await,
+            Posted::Failed(_) => again(context, &row).await,
+            Posted::Refused { .. } | Posted::Blocked { .. } => store.refuse_hub_request(id).await,
+        };
+    }
     let Ok(challenge) = keys::fresh() else { return store.refuse_hub_request(id).await };
-    let url = question(callback, &row.topic, &wish, &challenge);
+    let url = match row.protocol {
+        SubscriberProtocol::WebSub => question(callback, &row.topic, &wish, &challenge),
+        _ => cloud_question(callback, &row.topic, &challenge),
+    };
     let answer = turn.ask(context, &url, ANSWER_BYTES_MAX, ANSWER_WITHIN).await;
     let now = context.clock.now();
     match answer {
@@ -115,6 +126,12 @@ fn question(mut url: Url, topic: &str, wish: &SubscriberRequestKind, challenge: 
             SubscriberRequestKind::Unsubscribe => pairs.append_pair("hub.mode", "unsubscribe"),
         };
     }
+    url
+}
+
+/// The question of rssCloud to a callback with a host name.
+fn cloud_question(mut url: Url, topic: &str, challenge: &str) -> Url {
+    url.query_pairs_mut().append_pair("url", topic).append_pair("challenge", challenge);
     url
 }
 

@@ -20,7 +20,7 @@ use crate::plan::ErrandClass;
 const VERIFY_WAIT: Duration = Duration::from_secs(600);
 /// The wait after the first refusal; each further one quadruples it.
 const WAIT_MIN: Duration = Duration::from_secs(300);
-const WAIT_MAX: Duration = Duration::from_secs(86_400);
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(86_400);
 /// A hub that we cannot reach to unsubscribe notices it by our 404.
 const LEAVE_MAX: u32 = 3;
 /// More redirects than this lead nowhere.
@@ -147,7 +147,7 @@ fn callback(public: &Url, token: &str) -> Url {
 }
 
 /// Returns the wait after this many refusals in a row.
-fn wait(attempts: u32, retry_after: Option<Duration>) -> Duration {
+pub(super) fn wait(attempts: u32, retry_after: Option<Duration>) -> Duration {
     let own = WAIT_MIN.saturating_mul(4_u32.saturating_pow(attempts.saturating_sub(1)));
     own.max(retry_after.unwrap_or_default()).min(WAIT_MAX)
 }

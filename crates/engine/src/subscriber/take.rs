@@ -127,7 +127,7 @@ async fn record(
 }
 
 /// Schedules a poll soon, but not before the shortest interval of the feed's policy.
-fn look_soon(context: &Context, input: &PollInput) -> Result<(), StoreError> {
+pub(super) fn look_soon(context: &Context, input: &PollInput) -> Result<(), StoreError> {
     let now = context.clock.now();
     let soonest =
         input.history.last_poll_at.map_or(now, |last| last + context.settings.bounds.alpha);

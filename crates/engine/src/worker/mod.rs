@@ -35,10 +35,12 @@ pub async fn look(worker: &Worker, mut job: PollJob) -> PollResult {
     job.so_far.bytes += facts.wire_bytes;
     job.so_far.elapsed += facts.elapsed;
     let reading = read::read(&job, exchange.fetched, facts.date, worker.limits).await;
+    let held = worker.stopwatch.elapsed().saturating_sub(answered);
+    job.so_far.parse += held;
     PollResult {
         elapsed: facts.elapsed,
         waited: answered.saturating_sub(arrived + facts.elapsed),
-        held: worker.stopwatch.elapsed().saturating_sub(answered),
+        held,
         facts,
         ..PollResult::without_exchange(job, reading)
     }

@@ -78,6 +78,7 @@ fn filled(
             hub: document.hubs.into_iter().next(),
             self_link: document.self_link,
             cloud: document.cloud,
+            categories: document.categories,
         },
         hints: document.hints,
         on_the_fly,

@@ -9,7 +9,7 @@ use dispatch::command::{Command, QueriesCommand};
 use engine::{Gaps, Rendered, Settings, Topics};
 use feed::{Domain, EntryKey, Item, Outcome, Published};
 use store::{
-    NewEntry, NewFeed, PollRecord, SubscriberRequest, SubscriberRequestKind,
+    NewEntry, NewFeed, PollRecord, SubscriberProtocol, SubscriberRequest, SubscriberRequestKind,
     SubscriberRequestOutcome,
 };
 use url::Url;
@@ -58,6 +58,7 @@ fn wish(house: &House, place: &str) -> SubscriberRequestOutcome {
         callback: callback.into(),
         from: "203.0.113.1".to_owned(),
         kind: SubscriberRequestKind::Subscribe { secret: None, lease: Duration::from_secs(86_400) },
+        protocol: SubscriberProtocol::WebSub,
     };
     house.store.add_hub_request(&wish, house.clock.now()).unwrap()
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Time;
+
 /// The hints of a document (`ttl`, `skipHours`, `skipDays`, `sy:`). Missing hints are `None` or
 /// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -16,6 +18,10 @@ pub struct Hints {
     pub skip_days: Vec<u8>,
     /// `sy:updatePeriod` divided by `sy:updateFrequency`.
     pub update_every: Option<Duration>,
+    /// `sy:updateBase`: one moment of the publisher's schedule. Updates come at whole periods
+    /// from it.
+    #[serde(default)]
+    pub update_base: Option<Time>,
 }
 
 impl Hints {

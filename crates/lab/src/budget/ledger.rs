@@ -52,7 +52,11 @@ impl Ledger {
         at: Time,
     ) {
         self.polls += 1;
-        for entry in polled.found().filter(|entry| feed.visible()[*entry] > counts_from) {
+        let counts = |entry: &usize| {
+            let is_wanted = feed.relevance().is_none_or(|relevance| relevance.is_wanted(*entry));
+            is_wanted && feed.visible()[*entry] > counts_from
+        };
+        for entry in polled.found().filter(counts) {
             self.found += 1;
             if feed.claim(entry).is_none() {
                 continue;

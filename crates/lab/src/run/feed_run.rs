@@ -1,5 +1,6 @@
 //! Simulates one feed under one policy, from its first poll to the end. The policy decides every
-//! poll except the first, and sees windows only.
+//! poll except the first, and sees windows only. If the world knows which entries are wanted, only
+//! those count.
 
 use feed::{Observation, Outcome, Time};
 use polling::model::Model;
@@ -7,8 +8,8 @@ use polling::model::profile::Profiles;
 use polling::policy::Training;
 use polling::{Bounds, Learned, Policy};
 
-use super::Setting;
 use super::tally::{FeedTally, HEADER_BYTES};
+use super::{LearnsFrom, Setting};
 use crate::{Delay, PolledFeed, World, WorldFeed};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -87,6 +88,12 @@ impl PolicySimulation<'_> {
                 polls.push(at);
             }
             feed_run.note(&polled, &seen, &mut output);
+            // The wanted part of the observation, if the policy learns from that alone.
+            let wanted = match self.setting.learns {
+                LearnsFrom::All => None,
+                LearnsFrom::Wanted => polled.wanted(&seen),
+            };
+            let seen = wanted.as_ref().map_or(seen, |wanted| wanted.observation());
             self.policy.learn(&mut learned, &seen);
             at = self.policy.wish(&learned, &seen, &bounds).at;
         }
@@ -125,7 +132,14 @@ impl FeedRun<'_> {
         }
         let visible = self.feed.visible();
         let since = last.max(self.counts_from);
-        tally.wait(visible, polled.appeared(), (since, at), polled.window_max() as usize);
+        let (window, relevance) = (polled.window_max() as usize, self.feed.relevance());
+        match relevance {
+            None => tally.wait(visible, polled.appeared(), (since, at), window),
+            Some(relevance) => {
+                let appeared = polled.appeared();
+                tally.wait_for_wanted(visible, relevance, appeared, (since, at), window);
+            }
+        }
         let bytes = match (polled.document_bytes(), outcome) {
             (Some(_), Outcome::Unchanged) => HEADER_BYTES,
             (Some(bytes), _) => bytes.into(),
@@ -136,7 +150,8 @@ impl FeedRun<'_> {
             *day += bytes;
         }
         for entry in polled.found() {
-            if visible[entry] <= self.counts_from {
+            let is_wanted = relevance.is_none_or(|relevance| relevance.is_wanted(entry));
+            if visible[entry] <= self.counts_from || !is_wanted {
                 continue;
             }
             tally.found += 1;
@@ -153,11 +168,22 @@ impl FeedRun<'_> {
         let visible = self.feed.visible();
         let n_by = |at: Time| visible.partition_point(|t| *t <= at);
         let (n_ignored, n_looked, n_all) = (n_by(self.counts_from), n_by(self.last), n_by(end));
-        let n_counted = n_looked.saturating_sub(n_ignored) as u64;
-        self.tally.missed = n_counted.saturating_sub(self.tally.found);
-        self.tally.open = n_all.saturating_sub(n_looked.max(n_ignored)) as u64;
+        let (looked, open) = (n_ignored..n_looked, n_looked.max(n_ignored)..n_all);
         let since = self.last.max(self.counts_from);
-        self.tally.wait(visible, n_looked..n_all, (since, end), polled.window_max() as usize);
+        let (window, unseen) = (polled.window_max() as usize, n_looked..n_all);
+        let (n_counted, n_open) = match self.feed.relevance() {
+            None => {
+                self.tally.wait(visible, unseen, (since, end), window);
+                (looked.len(), open.len())
+            }
+            Some(relevance) => {
+                let waited = (since, end);
+                self.tally.wait_for_wanted(visible, relevance, unseen, waited, window);
+                (relevance.n_wanted(looked), relevance.n_wanted(open))
+            }
+        };
+        self.tally.missed = (n_counted as u64).saturating_sub(self.tally.found);
+        self.tally.open = n_open as u64;
         self.tally
     }
 }

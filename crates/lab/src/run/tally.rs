@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use feed::Time;
 
-use crate::Delay;
+use crate::{Delay, EntryRelevance};
 
 /// The size of a response without a body, as the source measured it: headers only.
 pub(super) const HEADER_BYTES: u64 = 369;
@@ -108,6 +108,40 @@ impl FeedTally {
         self.known_integral += share * seconds(since, to);
     }
 
+    /// As [`FeedTally::wait`], for the wanted entries only: the copy is fresh while no wanted entry
+    /// is unseen, and the known share of the window is that of its wanted entries.
+    pub(super) fn wait_for_wanted(
+        &mut self,
+        visible: &[Time],
+        relevance: &EntryRelevance,
+        unseen: Range<usize>,
+        (from, to): (Time, Time),
+        window: usize,
+    ) {
+        let span = to.millis_since(from).max(0).unsigned_abs();
+        self.watched_ms += span;
+        let first = unseen.clone().find(|entry| relevance.is_wanted(*entry));
+        match first.map(|entry| visible[entry]) {
+            None => self.fresh_ms += span,
+            Some(first) => {
+                self.fresh_ms += first.millis_since(from).max(0).unsigned_abs();
+                let (stale_from, stale_to) = (seconds(first, from.max(first)), seconds(first, to));
+                self.age_integral += (stale_to * stale_to - stale_from * stale_from) / 2.0;
+            }
+        }
+        let (mut share, mut since) = (1.0, from);
+        for entry in unseen.clone() {
+            let at = visible[entry].max(from);
+            self.known_integral += share * seconds(since, at);
+            since = at;
+            let oldest = (entry + 1).saturating_sub(window);
+            let n_shown = relevance.n_wanted(oldest..entry + 1);
+            let n_unseen = relevance.n_wanted(oldest.max(unseen.start)..entry + 1);
+            share = if n_shown == 0 { 1.0 } else { 1.0 - n_unseen as f64 / n_shown as f64 };
+        }
+        self.known_integral += share * seconds(since, to);
+    }
+
     /// Adds the counts of another feed.
     pub(crate) fn add(&mut self, other: &FeedTally) {
         self.polls += other.polls;
@@ -143,6 +177,25 @@ mod tests {
         assert_eq!(tally.age(), Some(200.0 / 25.0));
         // Two shown, one of them unknown for 20 of 25 seconds.
         assert_eq!(tally.window_freshness(), Some((5.0 + 20.0 * 0.5) / 25.0));
+    }
+
+    #[test]
+    fn a_wait_for_all_is_a_wait_for_the_wanted_where_all_are_wanted() {
+        let visible = [10, 20, 25, 26, 60].map(Time::from_secs);
+        let all = EntryRelevance::new(vec![true; 5]);
+        let between = (Time::from_secs(15), Time::from_secs(40));
+        for window in [1, 2, 3, 9] {
+            let (mut plain, mut wanted) = (FeedTally::default(), FeedTally::default());
+            plain.wait(&visible, 1..4, between, window);
+            wanted.wait_for_wanted(&visible, &all, 1..4, between, window);
+            assert_eq!(plain, wanted, "window {window}");
+        }
+        let some = EntryRelevance::new(vec![true, false, false, true, true]);
+        let mut tally = FeedTally::default();
+        tally.wait_for_wanted(&visible, &some, 1..4, between, 9);
+        // The only wanted entry appears at 26: 11 of 25 seconds are fresh, then half is known.
+        assert_eq!(tally.freshness(), Some(11.0 / 25.0));
+        assert_eq!(tally.window_freshness(), Some((11.0 + 14.0 * 0.5) / 25.0));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use feed::{DocumentDates, Item, Observation, Outcome, Time};
+use polling::relevance::Relevant;
 
 use crate::{World, WorldFeed};
 
@@ -112,6 +113,25 @@ impl<'w> PolledFeed<'w> {
             partial: false,
             late: &self.repaired.late,
         })
+    }
+
+    /// Returns the wanted part of an observation of the last poll; `None` if all are wanted.
+    pub(crate) fn wanted<'o>(&self, seen: &Observation<'o>) -> Option<Relevant<'o>> {
+        let relevance = self.feed.relevance()?;
+        let marks = |entries: &mut dyn Iterator<Item = usize>| -> Vec<bool> {
+            if !self.repairs {
+                return entries.map(|entry| relevance.is_wanted(entry)).collect();
+            }
+            // The observation is in the order of the repaired times.
+            let mut timed: Vec<(Time, bool)> = entries
+                .map(|entry| (self.repaired.by_entry[entry], relevance.is_wanted(entry)))
+                .collect();
+            timed.sort_by_key(|(time, _)| *time);
+            timed.into_iter().map(|(_, is_wanted)| is_wanted).collect()
+        };
+        let in_window = marks(&mut self.shown.clone());
+        let in_new = marks(&mut self.found());
+        Some(Relevant::of(seen, &in_window, &in_new))
     }
 
     /// Returns the numbers of the entries that the last poll saw for the first time.

@@ -5,11 +5,12 @@
 //! The number of entries in four weeks follows the published power law x^−0.74, within the range of
 //! each pattern. The median gap of a spontaneous feed is about a day, and a constant feed has gaps
 //! below two hours. Median and mean of the whole population are as published: 12 and 289. Single
-//! feeds do not represent real ones. The population has times only, no texts.
+//! feeds do not represent real ones. The population has times only; [`EntryTopics`] adds titles.
 
 mod claims;
 mod names;
 mod publishing;
+mod topics;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use feed::Time;
 use crate::{Chance, WorldFeed};
 pub use claims::ClaimErrors;
 use publishing::PublishingProcess;
+pub use topics::EntryTopics;
 
 /// The parameters of a population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

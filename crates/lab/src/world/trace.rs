@@ -1,9 +1,9 @@
 //! Traces: publication histories as CSV, read into a [`World`](crate::World).
 //!
 //! A header names the columns. `feed` and `published` are required; `visible`, `window`, `bytes`,
-//! `ttl`, `domain`, `weight` and `title` are optional, and others are ignored. Rows come in any
-//! order. A feed may be in several files. An entry with `visible` but without `published` is
-//! undated.
+//! `ttl`, `domain`, `weight`, `title` and `relevant` are optional, and others are ignored. Rows
+//! come in any order. A feed may be in several files. An entry with `visible` but without
+//! `published` is undated. [`read_judged`] also hands out the texts of rows.
 //!
 //! Input: a reader with the decompressed text. This module does not open files.
 //!
@@ -18,6 +18,7 @@
 mod measured;
 mod moment;
 mod rows;
+mod texts;
 
 use std::io::BufRead;
 use std::time::Duration;
@@ -28,6 +29,8 @@ use crate::WorldBuilder;
 use crate::world::TraceRow;
 pub use measured::{AverageMode, MeasuredPolicy, read_measured};
 use rows::{CsvRow, CsvRows, RowError};
+use texts::TextColumns;
+pub use texts::{RowText, RowVisitor};
 
 /// A fault in a trace: the file, the position, the problem and its remedy.
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +92,7 @@ struct Columns {
     weight: Option<usize>,
     title: Option<usize>,
     dates: Option<usize>,
+    relevant: Option<usize>,
 }
 
 /// Reads one trace into `builder`. `file` is the name for messages. Returns the number of rows.
@@ -97,13 +101,30 @@ pub fn read(
     reader: impl BufRead,
     builder: &mut WorldBuilder,
 ) -> Result<u64, TraceError> {
+    read_judged(file, reader, builder, None)
+}
+
+/// As [`read`]. `visit` gets the texts of every row and the place of its entry, so that the caller
+/// can judge it later ([`WorldBuilder::judge`]).
+pub fn read_judged(
+    file: &str,
+    reader: impl BufRead,
+    builder: &mut WorldBuilder,
+    mut visit: Option<RowVisitor<'_>>,
+) -> Result<u64, TraceError> {
     let mut rows = CsvRows::new(reader);
     let header = rows.next().map_err(|e| broken(file, e))?;
     let header = header.ok_or_else(|| wrong(file, 1, 1, Problem::NoHeader))?;
     let columns = Columns::read(header).map_err(|p| wrong(file, 1, 1, p))?;
+    let texts = TextColumns::read(header);
     let mut n_rows = 0;
     while let Some(row) = rows.next().map_err(|e| broken(file, e))? {
-        if let Err((field, problem)) = columns.entry(row, builder) {
+        let added = columns.entry(row, builder);
+        let visited = added.and_then(|added| match &mut visit {
+            Some(visit) => texts.visit(row, added, visit),
+            None => Ok(()),
+        });
+        if let Err((field, problem)) = visited {
             return Err(wrong(file, row.line, row.column(field), problem));
         }
         n_rows += 1;
@@ -130,6 +151,15 @@ fn broken(file: &str, error: RowError) -> TraceError {
 
 type FieldProblem = (usize, Problem);
 
+/// The place of an entry in the world, and its times.
+#[derive(Clone, Copy, Debug)]
+struct AddedEntry {
+    feed: usize,
+    entry: usize,
+    at: Time,
+    claim: Option<Time>,
+}
+
 impl Columns {
     fn read(header: &CsvRow) -> Result<Columns, Problem> {
         let mut found = Columns { n: header.len(), ..Columns::default() };
@@ -146,6 +176,7 @@ impl Columns {
                 b"weight" => found.weight = Some(i),
                 b"title" => found.title = Some(i),
                 b"dates" => found.dates = Some(i),
+                b"relevant" => found.relevant = Some(i),
                 _ => {}
             }
         }
@@ -155,7 +186,7 @@ impl Columns {
     }
 
     /// Adds one row to the world.
-    fn entry(&self, row: &CsvRow, builder: &mut WorldBuilder) -> Result<(), FieldProblem> {
+    fn entry(&self, row: &CsvRow, builder: &mut WorldBuilder) -> Result<AddedEntry, FieldProblem> {
         if row.len() != self.n {
             return Err((0, Problem::Fields { found: row.len(), expected: self.n }));
         }
@@ -171,9 +202,13 @@ impl Columns {
         if name.is_empty() {
             return Err((self.feed, Problem::NoFeed));
         }
-        let number = builder.feed(name);
-        builder.entry(number, entry);
-        self.facts(row, number, builder)
+        let feed = builder.feed(name);
+        let number = builder.entry(feed, entry);
+        if let Some(i) = self.relevant {
+            builder.judge(feed, number, relevant(row, i)?);
+        }
+        self.facts(row, feed, builder)?;
+        Ok(AddedEntry { feed, entry: number, at: entry.visible, claim })
     }
 
     /// Sets the values of a row that belong to its feed.
@@ -262,6 +297,19 @@ fn weight(row: &CsvRow, i: usize) -> Result<Option<f64>, FieldProblem> {
     let valid = read.filter(|w| w.is_finite() && *w >= 0.0);
     let (what, remedy) = ("weight", "write a number from 0 on; 1 is ordinary");
     valid.map(Some).ok_or_else(|| (i, Problem::NoValue { what, text: shortened(field), remedy }))
+}
+
+/// Reads whether somebody wants an entry. An empty field means no.
+fn relevant(row: &CsvRow, i: usize) -> Result<bool, FieldProblem> {
+    let field = row.field(i).trim_ascii();
+    match field.to_ascii_lowercase().as_slice() {
+        b"1" | b"true" | b"yes" => Ok(true),
+        b"" | b"0" | b"false" | b"no" => Ok(false),
+        _ => {
+            let (what, remedy) = ("relevance", "write 1 for a wanted entry and 0 for another");
+            Err((i, Problem::NoValue { what, text: shortened(field), remedy }))
+        }
+    }
 }
 
 fn shortened(field: &[u8]) -> String {

@@ -2,11 +2,16 @@
 
 use feed::{Enclosure, Item, Source, Time};
 
-use super::{ItemLabel, ItemWithId, PublishedDocument, Xml, for_html, mime_type};
+use super::{ItemLabel, ItemWithId, PublishedDocument, WrittenDocument, Xml, for_html, mime_type};
 
 /// Returns the document as Atom 1.0. Atom requires an author and times. An item without an author
 /// gets the document's title; an item without a time gets the document's.
 pub fn atom(doc: &PublishedDocument) -> String {
+    written_atom(doc).text
+}
+
+/// As [`atom`], with the places of the entries.
+pub fn written_atom(doc: &PublishedDocument) -> WrittenDocument {
     let mut xml = Xml::new();
     match &doc.language {
         Some(language) => {
@@ -34,16 +39,22 @@ pub fn atom(doc: &PublishedDocument) -> String {
     for (rel, href) in &doc.pages {
         xml.empty("link", &[("rel", rel), ("href", href)]);
     }
-    for identified in doc.identified() {
+    let items = doc.identified().map(|identified| {
+        let start = xml.out.len();
         entry(&mut xml, doc, &identified);
-    }
+        start..xml.out.len()
+    });
+    let items = items.collect();
     xml.close("feed");
-    xml.out
+    WrittenDocument { text: xml.out, items, separator: "" }
 }
 
 fn entry(xml: &mut Xml, doc: &PublishedDocument, identified: &ItemWithId<'_>) {
     let ItemWithId { id, item, labels } = *identified;
-    xml.open("entry", &[]);
+    match &item.language {
+        Some(language) => xml.open("entry", &[("xml:lang", language)]),
+        None => xml.open("entry", &[]),
+    }
     xml.text("id", &[], id);
     title(xml, item.title.as_deref().unwrap_or(""));
     let updated = item.updated.or(item.published).unwrap_or_else(|| doc.updated());

@@ -1,12 +1,19 @@
 //! Writes JSON Feed 1.1.
 
+use std::ops::Range;
+
 use feed::{Enclosure, Item, Source};
 use serde_json::{Map, Value, json as value};
 
-use super::{PublishedDocument, UNKNOWN_TYPE, mime_type};
+use super::{PublishedDocument, UNKNOWN_TYPE, WrittenDocument, mime_type};
 
 /// Returns the document as JSON Feed 1.1.
 pub fn json(doc: &PublishedDocument) -> String {
+    written_json(doc).text
+}
+
+/// As [`json`], with the places of the items.
+pub fn written_json(doc: &PublishedDocument) -> WrittenDocument {
     let mut root = Map::new();
     let mut put = |name: &str, text: Option<&str>| {
         if let Some(text) = text {
@@ -24,9 +31,21 @@ pub fn json(doc: &PublishedDocument) -> String {
         let hubs = doc.hubs.iter().map(|url| value!({"type": "WebSub", "url": url})).collect();
         root.insert("hubs".to_owned(), Value::Array(hubs));
     }
-    let items = doc.identified().map(|one| object(one.id, one.item)).collect();
-    root.insert("items".to_owned(), Value::Array(items));
-    Value::Object(root).to_string()
+    // The items come last, so that their places are known.
+    let mut text = Value::Object(root).to_string();
+    text.pop();
+    text.push_str(",\"items\":[");
+    let mut items: Vec<Range<usize>> = Vec::new();
+    for one in doc.identified() {
+        if !items.is_empty() {
+            text.push(',');
+        }
+        let start = text.len();
+        text.push_str(&object(one.id, one.item).to_string());
+        items.push(start..text.len());
+    }
+    text.push_str("]}");
+    WrittenDocument { text, items, separator: "," }
 }
 
 fn object(id: &str, item: &Item) -> Value {
@@ -42,6 +61,7 @@ fn object(id: &str, item: &Item) -> Value {
     put("summary", item.summary.as_deref());
     // One of the contents is required; an empty text means that there is none.
     put("content_html", Some(item.content.as_deref().unwrap_or("")));
+    put("language", item.language.as_deref());
     put("date_published", item.published.map(|t| t.to_string()).as_deref());
     put("date_modified", item.updated.map(|t| t.to_string()).as_deref());
     if let Some(author) = &item.author {

@@ -2,11 +2,18 @@
 
 use feed::{Enclosure, Item, Time};
 
-use super::{PublishedDocument, UNKNOWN_TYPE, Xml, atom, for_html, is_http, mime_type};
+use super::{
+    PublishedDocument, UNKNOWN_TYPE, WrittenDocument, Xml, atom, for_html, is_http, mime_type,
+};
 
 /// Returns the document as RSS 2.0. RSS requires a link and a description. Without a link the
 /// document's own address is written, and the title is the description.
 pub fn rss(doc: &PublishedDocument) -> String {
+    written_rss(doc).text
+}
+
+/// As [`rss`], with the places of the items.
+pub fn written_rss(doc: &PublishedDocument) -> WrittenDocument {
     let mut xml = Xml::new();
     xml.open(
         "rss",
@@ -26,6 +33,18 @@ pub fn rss(doc: &PublishedDocument) -> String {
     if let Some(ttl) = doc.ttl {
         xml.text("ttl", &[], &(ttl.as_secs() / 60).max(1).to_string());
     }
+    if let Some(cloud) = &doc.cloud {
+        xml.empty(
+            "cloud",
+            &[
+                ("domain", &cloud.domain),
+                ("port", &cloud.port.to_string()),
+                ("path", &cloud.path),
+                ("registerProcedure", ""),
+                ("protocol", cloud.protocol),
+            ],
+        );
+    }
     if let Some(link) = &doc.self_link {
         xml.empty("atom:link", &[("rel", "self"), ("type", "application/rss+xml"), ("href", link)]);
     }
@@ -35,12 +54,15 @@ pub fn rss(doc: &PublishedDocument) -> String {
     for (rel, href) in &doc.pages {
         xml.empty("atom:link", &[("rel", rel), ("href", href)]);
     }
-    for one in doc.identified() {
+    let items = doc.identified().map(|one| {
+        let start = xml.out.len();
         write_item(&mut xml, one.id, one.item);
-    }
+        start..xml.out.len()
+    });
+    let items = items.collect();
     xml.close("channel");
     xml.close("rss");
-    xml.out
+    WrittenDocument { text: xml.out, items, separator: "" }
 }
 
 fn write_item(xml: &mut Xml, id: &str, item: &Item) {
@@ -56,6 +78,7 @@ fn write_item(xml: &mut Xml, id: &str, item: &Item) {
     xml.maybe("pubDate", item.published.map(mail_date).as_deref());
     xml.maybe("atom:updated", item.updated.map(|t| t.to_string()).as_deref());
     xml.maybe("dc:creator", item.author.as_deref().map(for_html).as_deref());
+    xml.maybe("dc:language", item.language.as_deref());
     for category in &item.categories {
         xml.text("category", &[], &for_html(category));
     }

@@ -5,6 +5,8 @@ use feed::{Enclosure, Hints, Item, Source, Time};
 
 use super::hint;
 use crate::Limits;
+use crate::language::language_tag;
+use crate::room::shorten;
 
 /// The best value so far for one field.
 #[derive(Debug)]
@@ -51,6 +53,7 @@ pub(super) struct ItemDraft {
     pub(super) content: RankedValue<String>,
     categories: Vec<String>,
     enclosures: Vec<Enclosure>,
+    language: RankedValue<String>,
     pub(super) source: RankedValue<Source>,
     via: Vec<String>,
 }
@@ -84,8 +87,15 @@ impl ItemDraft {
 
     /// Adds words separated by commas, each as a category.
     pub(super) fn keywords(&mut self, text: &str, limits: &Limits) {
-        for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+        for word in split_keywords(text) {
             self.category(word.to_owned(), limits);
+        }
+    }
+
+    /// The language of the item or of one of its texts.
+    pub(super) fn language(&mut self, rank: u8, text: &str) {
+        if let Some(tag) = language_tag(text) {
+            self.language.offer(rank, tag);
         }
     }
 
@@ -124,6 +134,7 @@ impl ItemDraft {
             content: self.content.value,
             categories: self.categories,
             enclosures: self.enclosures,
+            language: self.language.value,
         }
     }
 }
@@ -152,6 +163,10 @@ pub(crate) fn named(source: Source) -> Option<Source> {
         via: via.take(VIA_MAX).collect(),
     };
     (source.id.is_some() || source.url.is_some()).then_some(source)
+}
+
+fn split_keywords(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 fn push_new(list: &mut Vec<String>, text: String, limits: &Limits) {
@@ -211,6 +226,7 @@ pub(super) struct FactsDraft {
     pub(super) hubs: Vec<String>,
     pub(super) cloud: RankedValue<String>,
     pub(super) language: RankedValue<String>,
+    pub(super) categories: Vec<String>,
     pub(super) updated: RankedValue<Time>,
     pub(super) hints: Hints,
     pub(super) period: Option<String>,
@@ -222,6 +238,18 @@ impl FactsDraft {
     pub(super) fn language(&mut self, rank: u8, text: &str) {
         if !text.is_empty() {
             self.language.offer(rank, text.replace('_', "-"));
+        }
+    }
+
+    /// A category of the feed itself, cut to the length of a name.
+    pub(super) fn category(&mut self, mut name: String, limits: &Limits) {
+        shorten(&mut name);
+        push_new(&mut self.categories, name, limits);
+    }
+
+    pub(super) fn keywords(&mut self, text: &str, limits: &Limits) {
+        for word in split_keywords(text) {
+            self.category(word.to_owned(), limits);
         }
     }
 

@@ -36,6 +36,15 @@ impl<'a> Walk<'a> {
             }
             _ => self.begin(field, rank, depth, TextMode::Value),
         }
+        let lang = if tag.attrs.mention_xml() { tag.attrs.get("lang") } else { None };
+        if let (Some(lang), Some((_, draft))) = (lang, &mut self.item) {
+            match field {
+                FeedField::Content => draft.language(2, &lang),
+                FeedField::Summary => draft.language(3, &lang),
+                FeedField::Title => draft.language(4, &lang),
+                _ => {}
+            }
+        }
         let Some(capture) = &mut self.capture else { return };
         match field {
             FeedField::Guid => {
@@ -110,8 +119,10 @@ impl<'a> Walk<'a> {
     /// Reads `itunes:category`, which can be nested.
     fn topic_element(&mut self, tag: &StartTag<'a>) {
         let limits = self.limits;
-        if let (Some(text), Some((_, draft))) = (tag.attrs.text("text"), &mut self.item) {
-            draft.category(text, limits);
+        match (tag.attrs.text("text"), &mut self.item) {
+            (Some(text), Some((_, draft))) => draft.category(text, limits),
+            (Some(text), None) => self.facts.category(text, limits),
+            (None, _) => {}
         }
     }
 
@@ -127,9 +138,14 @@ impl<'a> Walk<'a> {
             said("port").filter(|p| !p.is_empty()).map_or(String::new(), |p| format!(":{p}"));
         let path = said("path").unwrap_or_default();
         let protocol = said("protocol").filter(|p| !p.is_empty());
+        let is_post = protocol.as_ref().is_some_and(|protocol| {
+            ["http-post", "https-post"].iter().any(|post| protocol.eq_ignore_ascii_case(post))
+        });
         let protocol = protocol.map_or(String::new(), |p| format!(" ({p})"));
         let address = format!("{domain}{port}{path}{protocol}");
-        self.warnings.note_about(Defect::RssCloud, self.at, Some(&address));
+        if !is_post {
+            self.warnings.note_about(Defect::RssCloud, self.at, Some(&address));
+        }
         self.facts.cloud.offer(0, address);
     }
 
@@ -150,6 +166,7 @@ impl<'a> Walk<'a> {
                 FeedField::Category => draft.category(text, self.limits),
                 FeedField::Keywords => draft.keywords(&text, self.limits),
                 FeedField::Author => draft.author(rank, text, self.limits),
+                FeedField::Language => draft.language(1, &text),
                 _ => item_text(draft, field, rank, permalink, text),
             },
             (None, Some(time)) => {
@@ -183,6 +200,18 @@ impl<'a> Walk<'a> {
             }
             FeedField::SkipHour => add(&mut facts.hints.skip_hours, hint::hour(&text)),
             FeedField::SkipDay => add(&mut facts.hints.skip_days, hint::day(&text)),
+            FeedField::UpdateBase => {
+                facts.hints.update_base = facts.hints.update_base.or(date::parse(&text));
+                facts.hints.update_base.is_some()
+            }
+            FeedField::Category => {
+                facts.category(text, self.limits);
+                true
+            }
+            FeedField::Keywords => {
+                facts.keywords(&text, self.limits);
+                true
+            }
             FeedField::UpdatePeriod => {
                 facts.period.get_or_insert(text);
                 return;

@@ -52,6 +52,11 @@ impl<'a> Walk<'a> {
             }
             Element::Item => {
                 let mut draft = ItemDraft::default();
+                if tag.attrs.mention_xml()
+                    && let Some(lang) = tag.attrs.get("lang")
+                {
+                    draft.language(0, &lang);
+                }
                 if let Some(about) = tag.attrs.text("about") {
                     if resolve::is_web(&about) {
                         draft.link.offer(8, about.clone());

@@ -50,6 +50,7 @@ pub(super) enum FeedField {
     SkipDay,
     UpdatePeriod,
     UpdateFrequency,
+    UpdateBase,
 }
 
 impl FeedField {
@@ -73,6 +74,7 @@ pub(super) fn element(ns: Ns, local: &str) -> Element {
         Ns::Sy => match local {
             "updateperiod" => Element::FeedField(FeedField::UpdatePeriod, 0),
             "updatefrequency" => Element::FeedField(FeedField::UpdateFrequency, 0),
+            "updatebase" => Element::FeedField(FeedField::UpdateBase, 0),
             _ => Element::Foreign,
         },
         Ns::FeedBurner if local == "origlink" => Element::FeedField(FeedField::OrigLink, 0),

@@ -383,6 +383,7 @@ impl<'a> Walk<'a> {
             hubs: self.facts.hubs,
             cloud: self.facts.cloud.into_value(),
             language: self.facts.language.into_value().map(name),
+            categories: self.facts.categories,
             updated: self.facts.updated.into_value(),
             hints,
             items: self.items,

@@ -39,6 +39,66 @@ fn hints_are_read_and_nonsense_is_warned_of() {
 }
 
 #[test]
+fn the_update_base_is_read_and_nonsense_is_warned_of() {
+    let of = |base: &str| {
+        read(&format!(
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'
+             xmlns='http://purl.org/rss/1.0/'
+             xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'><channel>
+             <sy:updatePeriod>daily</sy:updatePeriod><sy:updateBase>{base}</sy:updateBase>
+             </channel></rdf:RDF>"
+        ))
+    };
+    let doc = of("2000-01-01T12:00+01:00");
+    assert_eq!(doc.hints.update_base, Some("2000-01-01T11:00:00Z".parse().unwrap()));
+    assert_eq!(doc.hints.update_every, Some(Duration::from_secs(86_400)));
+    let doc = of("noon");
+    assert_eq!(doc.hints.update_base, None);
+    assert!(doc.warnings.iter().any(|w| w.contains("hint")), "{:?}", doc.warnings);
+}
+
+#[test]
+fn the_feed_has_categories_apart_from_its_items() {
+    let doc = read(
+        "<rss version='2.0' xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd'
+         xmlns:dc='http://purl.org/dc/elements/1.1/'><channel><title>t</title>
+         <category domain='x'>News</category><category>News</category><dc:subject>Arts</dc:subject>
+         <itunes:category text='Technology'><itunes:category text='Tools'/></itunes:category>
+         <itunes:keywords>a, b,</itunes:keywords><image><category>no</category></image>
+         <item><category>Own</category></item><category>Late</category></channel></rss>",
+    );
+    assert_eq!(doc.categories, ["News", "Arts", "Technology", "Tools", "a", "b", "Late"]);
+    assert_eq!(doc.items[0].categories, ["Own"]);
+    let doc = read(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><category term='t' label='l'/>
+         <entry><category term='own'/></entry></feed>",
+    );
+    assert_eq!(doc.categories, ["t"]);
+    let many: String = (0..600).map(|n| format!("<category>{n}</category>")).collect();
+    let doc = read(&format!("<rss version='2.0'><channel>{many}</channel></rss>"));
+    assert_eq!(doc.categories.len(), Limits::default().list_max);
+}
+
+#[test]
+fn an_item_declares_its_own_language() {
+    let doc = read(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xml:lang='en'><entry xml:lang='de_AT'>
+         <title xml:lang='fr'>t</title></entry><entry><title>t</title></entry>
+         <entry><title xml:lang='fr'>t</title><content xml:lang='it'>c</content></entry>
+         <entry xml:lang='not a language'/></feed>",
+    );
+    let languages: Vec<_> = doc.items.iter().map(|item| item.language.as_deref()).collect();
+    assert_eq!(doc.language.as_deref(), Some("en"));
+    assert_eq!(languages, [Some("de-AT"), None, Some("it"), None]);
+    let dc = item("<dc:language xmlns:dc='http://purl.org/dc/elements/1.1/'>pt</dc:language>");
+    assert_eq!(dc.language.as_deref(), Some("pt"));
+    let json = r#"{"version":"https://jsonfeed.org/version/1.1","language":"en","items":[
+        {"id":"1","language":"ja"},{"id":"2","language":7}]}"#;
+    let languages: Vec<_> = read(json).items.into_iter().map(|item| item.language).collect();
+    assert_eq!(languages, [Some("ja".to_owned()), None]);
+}
+
+#[test]
 fn the_feed_names_itself_and_its_hubs_in_rss_too() {
     let doc = read(
         "<rss version='2.0' xmlns:a='http://www.w3.org/2005/Atom'><channel>
@@ -51,14 +111,19 @@ fn the_feed_names_itself_and_its_hubs_in_rss_too() {
 }
 
 #[test]
-fn rss_cloud_is_recognised_and_said_not_to_be_spoken() {
+fn rss_cloud_is_read_and_other_protocols_are_warned_of() {
     let doc = read(
         "<rss version='2.0'><channel><cloud domain='rpc.e.org' port='5337' path='/pleaseNotify'
          registerProcedure='' protocol='http-post'/><cloud domain=''/>
          <item><title>t</title><cloud domain='in.an.item'/></item></channel></rss>",
     );
     assert_eq!(doc.cloud.as_deref(), Some("rpc.e.org:5337/pleaseNotify (http-post)"));
-    assert_eq!(doc.warnings.len(), 1, "{:?}", doc.warnings);
+    assert_eq!(doc.warnings, Vec::<String>::new());
+    let doc = read(
+        "<rss version='2.0'><channel><cloud domain='rpc.e.org' port='80' path='/RPC2'
+         registerProcedure='rssPleaseNotify' protocol='xml-rpc'/></channel></rss>",
+    );
+    assert_eq!(doc.cloud.as_deref(), Some("rpc.e.org:80/RPC2 (xml-rpc)"));
     assert!(doc.warnings[0].contains("rssCloud"), "{:?}", doc.warnings);
 }
 

@@ -36,11 +36,16 @@ fn facts(doc: &parse::Document) -> Value {
         ("updated", Value::Date(doc.updated)),
         ("updated_parsed", Value::Date(doc.updated)),
         ("ttl", text(minutes.as_deref())),
+        ("category", text(doc.categories.first().map(String::as_str))),
+        ("tags", Value::List(doc.categories.iter().map(term).collect())),
     ])
 }
 
+fn term(name: &String) -> Value {
+    dict(vec![("term", Value::Str(name.clone()))])
+}
+
 fn item(item: &feed::Item) -> Value {
-    let term = |name: &String| dict(vec![("term", Value::Str(name.clone()))]);
     let content = item.content.iter().map(|c| detail(Some(c))).collect();
     dict(vec![
         ("id", text(item.id.as_deref())),

@@ -20,6 +20,7 @@ fn published() -> PublishedDocument {
             mime_type: Some("audio/mpeg".to_owned()),
             length: Some(123),
         }],
+        language: Some("de-AT".to_owned()),
         source: Some(Source {
             id: Some("tag:their.org,2024:feed".to_owned()),
             url: Some("http://their.org/feed?a&b".to_owned()),
@@ -175,8 +176,32 @@ fn atom_carries_marks_in_their_own_vocabulary() {
     let atom = atom(&doc);
     let marked = "<category term=\"state/read &amp; &lt;kept&gt;\" \
                   scheme=\"http://vocabulary.e.org/\" label=\"read\"/>";
-    let entries: Vec<&str> = atom.split("<entry>").collect();
+    let entries: Vec<&str> = atom.split("<entry").collect();
     assert!(!entries[1].contains(marked) && entries[2].contains(marked), "{atom}");
+}
+
+#[test]
+fn a_document_can_be_written_with_some_of_its_items() {
+    let mut doc = published();
+    let extra = |n: u32| Item { id: Some(format!("urn:x:{n}")), ..Item::default() };
+    doc.items.extend([extra(3), extra(4)]);
+    for (written, format) in [
+        (parse::write::written_atom(&doc), Format::Atom10),
+        (parse::write::written_rss(&doc), Format::Rss20),
+        (parse::write::written_json(&doc), Format::JsonFeed1),
+    ] {
+        let read = |text: &str| document(text.as_bytes(), None, None, &Limits::default()).unwrap();
+        let all = read(&written.text);
+        assert_eq!((all.format, written.items.len()), (format, 4));
+        for numbers in [&[0_usize, 2][..], &[3], &[], &[0, 1, 2, 3]] {
+            let some = read(&written.with_items(numbers));
+            let expect: Vec<&Item> = numbers.iter().map(|n| &all.items[*n]).collect();
+            assert_eq!(some.items.iter().collect::<Vec<_>>(), expect, "{numbers:?}");
+            assert_eq!((&some.title, &some.hubs), (&all.title, &all.hubs));
+            assert_eq!(some.warnings, Vec::<String>::new());
+        }
+        assert_eq!(written.with_items(&[0, 1, 2, 3]), written.text);
+    }
 }
 
 #[track_caller]

@@ -56,7 +56,8 @@ pub enum HintReading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintUsed {
     Ttl(Duration),
-    UpdateEvery(Duration),
+    /// The update period, and a moment from which whole periods count (`sy:updateBase`).
+    UpdateEvery(Duration, Option<Time>),
     MaxAge(Duration),
     Expires(Time),
     SkipHours,
@@ -95,7 +96,8 @@ pub fn apply(
     reading: HintReading,
 ) -> Hinted {
     let mut result = Hinted { at: wish, followed: None, set_aside: None };
-    let published = [hints.ttl.map(HintUsed::Ttl), hints.update_every.map(HintUsed::UpdateEvery)];
+    let every = hints.update_every.map(|d| HintUsed::UpdateEvery(d, hints.update_base));
+    let published = [hints.ttl.map(HintUsed::Ttl), every];
     match reading {
         HintReading::Ignore => return result,
         HintReading::LowerBound => {
@@ -151,12 +153,20 @@ fn missed_percent(at: Time, time: Time, window: &[Time]) -> Option<u32> {
     (percent >= MISS_SHARE_PERCENT).then(|| u32::try_from(percent).unwrap_or(u32::MAX))
 }
 
+/// Returns the time until the next update of a publisher that updates at whole periods from `base`.
+fn until_update(at: Time, every: Duration, base: Time) -> Duration {
+    let every_ms = i64::try_from(every.as_millis()).unwrap_or(i64::MAX).max(1);
+    let since_ms = at.millis_since(base).rem_euclid(every_ms);
+    Duration::from_millis((every_ms - since_ms).unsigned_abs())
+}
+
 impl HintUsed {
     /// Returns the earliest time that an interval hint allows. Implausible values are capped, and
     /// noted.
     fn not_before(self, at: Time, result: &mut Hinted) -> Time {
         let (wait, most) = match self {
-            HintUsed::Ttl(d) | HintUsed::UpdateEvery(d) => (d, TTL_MAX),
+            HintUsed::Ttl(d) | HintUsed::UpdateEvery(d, None) => (d, TTL_MAX),
+            HintUsed::UpdateEvery(d, Some(base)) => (until_update(at, d, base), TTL_MAX),
             HintUsed::MaxAge(d) => (d, FRESHNESS_MAX),
             HintUsed::Expires(t) => (t.since(at), FRESHNESS_MAX),
             HintUsed::SkipHours | HintUsed::SkipDays => (Duration::ZERO, Duration::ZERO),

@@ -41,7 +41,12 @@ impl HintUsed {
     pub fn words(self) -> String {
         match self {
             HintUsed::Ttl(d) => format!("the feed's ttl of {}", spoken(d)),
-            HintUsed::UpdateEvery(d) => format!("the feed's update period of {}", spoken(d)),
+            HintUsed::UpdateEvery(d, None) => {
+                format!("the feed's update period of {}", spoken(d))
+            }
+            HintUsed::UpdateEvery(d, Some(base)) => {
+                format!("the feed's update period of {} from {base}", spoken(d))
+            }
             HintUsed::MaxAge(d) => format!("the response's max-age of {}", spoken(d)),
             HintUsed::Expires(t) => format!("the response's Expires at {t}"),
             HintUsed::SkipHours => "the feed's skipHours".to_owned(),

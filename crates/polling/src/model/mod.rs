@@ -47,7 +47,7 @@ use single_variable::SingleVariable;
 use sliding_days::SlidingDays;
 use slots::Slots;
 use smoothing::Smoothing;
-pub use statistics::{change_rate, pattern, profile, shape, smoothing};
+pub use statistics::{behaviour, change_rate, pattern, profile, shape, smoothing};
 use tide::TideModel;
 
 /// A model of one feed.

@@ -39,7 +39,7 @@ pub struct QueryName {
     pub at: Position,
 }
 
-/// A query. Its operators always work in this order: sources, condition, join, distinct, count,
+/// A query. Its operators always work in this order: sources, conditions, join, distinct, count,
 /// window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
@@ -67,10 +67,15 @@ pub enum QuerySource {
     AllFeeds,
 }
 
-/// `JOIN sources ON … WITHIN …`: keeps an entry if the same story is on the other side.
+/// `[WHERE …] JOIN sources [WHERE …] ON … WITHIN …`: keeps an entry if the same story is on the
+/// other side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Join {
+    /// The condition of the first side: `RETURN … WHERE … JOIN`.
+    pub left_condition: Option<Condition>,
     pub sources: Vec<QuerySource>,
+    /// The condition of the second side: `JOIN … WHERE … ON`.
+    pub right_condition: Option<Condition>,
     pub on: Likeness,
     pub within: LookBack,
 }

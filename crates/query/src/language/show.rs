@@ -38,9 +38,16 @@ impl Display for Query {
         f.write_str("RETURN ")?;
         sources(&self.sources, f)?;
         if let Some(join) = &self.join {
+            if let Some(condition) = &join.left_condition {
+                write!(f, "\nWHERE {condition}")?;
+            }
             f.write_str("\nJOIN ")?;
             sources(&join.sources, f)?;
-            write!(f, " ON {} WITHIN {}", join.on, join.within)?;
+            if let Some(condition) = &join.right_condition {
+                write!(f, "\nWHERE {condition}\n")?;
+            }
+            let space = if join.right_condition.is_some() { "" } else { " " };
+            write!(f, "{space}ON {} WITHIN {}", join.on, join.within)?;
         }
         if let Some(condition) = &self.condition {
             write!(f, "\nWHERE {condition}")?;

@@ -2,7 +2,7 @@
 
 use super::dictionary::{Dictionary, TermId, TermKind};
 use super::graph::{FieldSet, Graph, Nearness, Node, NodeId, Sequence};
-use crate::language::ast::{Comparison, Condition, Date, Field, Query, QuerySource, Test};
+use crate::language::ast::{Comparison, Condition, Date, Field, Join, Query, QuerySource, Test};
 use crate::text::{Phrase, PhraseWord, canonical_link, folded, language_ranges};
 
 /// A compiler of conditions.
@@ -12,19 +12,52 @@ pub(super) struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// Compiles the condition that an entry must meet to reach the operators of a query.
-    pub(super) fn query(&mut self, query: &Query) -> NodeId {
-        let joined = query.join.iter().flat_map(|join| &join.sources);
-        let sources: Vec<&QuerySource> = query.sources.iter().chain(joined).collect();
-        let mut parts = vec![self.sources(&sources)];
+    /// Compiles the condition that an entry must meet to reach the operators of a query, and the
+    /// conditions of the two sides of its join.
+    pub(super) fn query(&mut self, query: &Query) -> (NodeId, Option<(NodeId, NodeId)>) {
+        let sides = query.join.as_ref().map(|join| {
+            let left = self.side(&query.sources, join.left_condition.as_ref());
+            (left, self.side(&join.sources, join.right_condition.as_ref()))
+        });
+        let mut parts = vec![self.either_side(query, sides)];
         if let Some(condition) = &query.condition {
             parts.push(self.condition(condition));
         }
+        (self.all(parts), sides)
+    }
+
+    /// Compiles the test whether an entry is on one side of a join.
+    fn side(&mut self, sources: &[QuerySource], condition: Option<&Condition>) -> NodeId {
+        let sources: Vec<&QuerySource> = sources.iter().collect();
+        let mut parts = vec![self.sources(&sources)];
+        parts.extend(condition.map(|condition| self.condition(condition)));
         self.all(parts)
     }
 
+    /// Compiles the test whether an entry is on any side. Sides without a condition of their own
+    /// become one list of sources, so that a source on both sides is tested once.
+    fn either_side(&mut self, query: &Query, sides: Option<(NodeId, NodeId)>) -> NodeId {
+        let joined = query.join.iter().flat_map(|join| &join.sources);
+        let sources: Vec<&QuerySource> = query.sources.iter().chain(joined).collect();
+        let is_plain =
+            |join: &Join| join.left_condition.is_none() && join.right_condition.is_none();
+        let Some((left, right)) = sides.filter(|_| !query.join.as_ref().is_none_or(is_plain))
+        else {
+            return self.sources(&sources);
+        };
+        // A side without any test takes every entry.
+        let is_open =
+            |id: NodeId| matches!(self.graph.node(id), Node::All(parts) if parts.is_empty());
+        if is_open(left) || is_open(right) {
+            return self.all(Vec::new());
+        }
+        self.graph.share(left);
+        self.graph.share(right);
+        self.any(vec![left, right])
+    }
+
     /// Compiles the test whether an entry comes from one of the sources.
-    pub(super) fn sources(&mut self, sources: &[&QuerySource]) -> NodeId {
+    fn sources(&mut self, sources: &[&QuerySource]) -> NodeId {
         if sources.contains(&&QuerySource::AllFeeds) {
             return self.all(Vec::new());
         }

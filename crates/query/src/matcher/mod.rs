@@ -19,7 +19,7 @@ mod table;
 
 use std::collections::BTreeMap;
 
-use crate::language::ast::{Query, QuerySource};
+use crate::language::ast::Query;
 use crate::query_id::{QueryId, id_hash};
 use crate::state::{Operators, States};
 use anchor::{Anchors, choose};
@@ -75,12 +75,7 @@ impl Matcher {
     pub fn insert(&mut self, id: QueryId, name: &str, query: &Query) {
         self.remove(id);
         let mut compiler = Compiler { dictionary: &mut self.dictionary, graph: &mut self.graph };
-        let root = compiler.query(query);
-        let sides = query.join.as_ref().map(|join| {
-            let left: Vec<&QuerySource> = query.sources.iter().collect();
-            let right: Vec<&QuerySource> = join.sources.iter().collect();
-            (compiler.sources(&left), compiler.sources(&right))
-        });
+        let (root, sides) = compiler.query(query);
         let stateful = Operators::of(query).map(|operators| Stateful { operators, sides });
         let is_stateful = stateful.is_some();
         let head = QueryHead { id, root, level: 0, is_read: false, is_stateful };
@@ -228,7 +223,10 @@ mod tests {
             WHERE TITLE CONTAINS "火山灰" OR "pp*" NEAR "q r" OR "火山灰" AND NOT AUTHOR = "m"
             WINDOW 1 DAY;
         CREATE FEED d AS RETURN FEED c WHERE TITLE MATCHES /x/ OR PUBLISHED > "2011";
-        CREATE FEED e AS RETURN ALL FEEDS"#;
+        CREATE FEED e AS RETURN ALL FEEDS;
+        CREATE FEED f AS RETURN TAG "t" WHERE TITLE CONTAINS "x" JOIN ALL FEEDS WHERE ITEM CONTAINS
+            "y" ON LINK WHERE AUTHOR = "m";
+        CREATE FEED g AS RETURN ALL FEEDS WHERE TITLE CONTAINS "x" JOIN ALL FEEDS ON LINK"#;
 
     #[test]
     fn equal_conditions_are_one_and_nothing_stays_behind() {
@@ -244,8 +242,8 @@ mod tests {
                 assert_eq!(matcher.dictionary.len(), 3);
             }
         }
-        assert_eq!((matcher.len(), matcher.always.len()), (5, 1));
-        for n in [1, 3, 0, 2, 4] {
+        assert_eq!((matcher.len(), matcher.always.len()), (7, 2));
+        for n in [1, 3, 0, 6, 2, 5, 4] {
             assert!(matcher.remove(QueryId(n)));
         }
         assert_eq!((matcher.graph.len(), matcher.dictionary.len()), (0, 0));

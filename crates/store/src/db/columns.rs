@@ -94,6 +94,8 @@ struct StoredHints {
     skip_days: Vec<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     update_every_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    update_base_ms: Option<i64>,
 }
 
 pub(crate) fn words_json(words: &[String]) -> Option<String> {
@@ -152,6 +154,7 @@ pub(crate) fn hints_json(hints: &Hints) -> Option<String> {
         skip_hours: hints.skip_hours.clone(),
         skip_days: hints.skip_days.clone(),
         update_every_ms: hints.update_every.map(duration_ms),
+        update_base_ms: hints.update_base.map(Time::millis),
     };
     (!hints.is_empty()).then(|| json(&stored))
 }
@@ -164,6 +167,7 @@ pub(crate) fn hints(row: &Row<'_>, column: usize) -> Result<Hints> {
         skip_hours: stored.skip_hours,
         skip_days: stored.skip_days,
         update_every: stored.update_every_ms.map(back),
+        update_base: stored.update_base_ms.map(Time::from_millis),
     })
 }
 

@@ -27,6 +27,8 @@ const STEPS: &[Migration] = &[
     ("provenance", include_str!("../../migrations/12_provenance.sql")),
     ("counts", include_str!("../../migrations/13_counts.sql")),
     ("stream", include_str!("../../migrations/14_stream.sql")),
+    ("declared", include_str!("../../migrations/15_declared.sql")),
+    ("clouds", include_str!("../../migrations/16_clouds.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

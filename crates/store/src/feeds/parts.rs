@@ -56,8 +56,10 @@ pub struct FeedFacts {
     pub hub: Option<String>,
     /// The address under which the hub knows the feed.
     pub topic: Option<String>,
-    /// The address that offers rssCloud notices, which we do not support.
+    /// The address that offers rssCloud notices, with its protocol in brackets.
     pub cloud: Option<String>,
+    /// The categories of the feed as a whole.
+    pub categories: Vec<String>,
 }
 
 /// The publisher ended the feed.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use crate::db::sql::{Connection, Row, params};
 use feed::{FeedId, Hints, Outcome, Time};
 
-use crate::db::columns::{count, hints, outcome, time, time_or_none, trouble, url, url_or_none};
+use crate::db::columns::{
+    count, hints, outcome, time, time_or_none, trouble, url, url_or_none, words,
+};
 use crate::error::DbError;
 use crate::feeds::parts::{gone, moved};
 use crate::feeds::settings::settings;
@@ -76,7 +78,7 @@ const COLUMNS: &str = "select f.id, f.url, f.effective_url, d.name, f.given_titl
     s.gone_reason, s.moved_to, s.moved_count, s.reason, s.held, \
     exists (select 1 from feed_tags t join tag_settings g on g.tag = t.tag \
             where t.feed = f.id and g.paused = 1), f.cloud, s.trouble, s.state, f.topic, \
-    s.cause \
+    s.cause, f.categories \
     from feeds f join feed_state s on s.feed = f.id join domains d on d.id = s.domain ";
 
 impl Store {
@@ -179,6 +181,7 @@ fn feed_row(row: &Row<'_>) -> crate::db::sql::Result<FeedRow> {
             hub: row.get(8)?,
             topic: row.get(37)?,
             cloud: row.get(34)?,
+            categories: words(row, 39)?,
         },
         hints: hints(row, 9)?,
         tags: Vec::new(),

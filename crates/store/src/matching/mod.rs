@@ -19,6 +19,7 @@ pub struct ArrivedEntry<'a> {
     /// The URL under which the feed was added.
     pub feed_url: &'a str,
     pub tags: &'a [String],
+    /// The entry's own language, else that of its feed.
     pub language: Option<&'a str>,
     pub title: Option<&'a str>,
     pub summary: Option<&'a str>,

@@ -26,6 +26,38 @@ pub struct SubscriberRequest {
     /// The network address of the client that sent the request.
     pub from: String,
     pub kind: SubscriberRequestKind,
+    pub protocol: SubscriberProtocol,
+}
+
+/// How a subscriber is verified and told about changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SubscriberProtocol {
+    /// It echoes a challenge and gets the feed.
+    #[default]
+    WebSub,
+    /// rssCloud: it echoes a challenge and gets the address of the feed.
+    CloudChallenge,
+    /// rssCloud without a host name: it accepts a first notice and gets the address of the feed.
+    CloudNotice,
+}
+
+impl SubscriberProtocol {
+    /// The number in the store.
+    pub(crate) const fn number(self) -> i64 {
+        match self {
+            SubscriberProtocol::WebSub => 0,
+            SubscriberProtocol::CloudChallenge => 1,
+            SubscriberProtocol::CloudNotice => 2,
+        }
+    }
+
+    const fn from_number(number: i64) -> SubscriberProtocol {
+        match number {
+            1 => SubscriberProtocol::CloudChallenge,
+            2 => SubscriberProtocol::CloudNotice,
+            _ => SubscriberProtocol::WebSub,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +92,7 @@ pub struct HubSubscription {
     pub id: i64,
     pub topic: String,
     pub callback: String,
+    pub protocol: SubscriberProtocol,
     pub secret: Option<String>,
     /// `None`: the callback has not verified the request yet.
     pub lease_until: Option<Time>,
@@ -126,7 +159,7 @@ impl Store {
         self.read(|conn| {
             let sql = "select h.id, h.topic, h.callback, h.secret, h.lease_until, h.wish, \
                        h.wish_secret, h.wish_lease_ms, h.position, q.last_position, h.attempts, \
-                       h.wish_attempts \
+                       h.wish_attempts, h.protocol \
                        from hub_subscriptions h join queries q on q.id = h.query where h.id = $1";
             Ok(conn.prepare_cached(sql)?.query_row([id], hub_row).optional()?)
         })
@@ -244,6 +277,7 @@ fn hub_row(row: &Row<'_>) -> crate::db::sql::Result<HubSubscription> {
         id: row.get(0)?,
         topic: row.get(1)?,
         callback: row.get(2)?,
+        protocol: SubscriberProtocol::from_number(row.get(12)?),
         secret: row.get(3)?,
         lease_until: time_or_none(row, 4)?,
         request: request.map(|word| match word.as_str() {

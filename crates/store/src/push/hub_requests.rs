@@ -136,28 +136,29 @@ fn note(
     };
     let lease = duration_ms(lease);
     let (domain, from, now) = (request.domain.as_str(), &request.from, now.millis());
+    let protocol = request.protocol.number();
     match known {
         Some(KnownSubscription { id, is_pending: true, .. }) => {
             let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
-                       wish_lease_ms = $3 where id = $4";
-            conn.execute(sql, params![kind, secret, lease, id])?;
+                       wish_lease_ms = $3, protocol = $4 where id = $5";
+            conn.execute(sql, params![kind, secret, lease, protocol, id])?;
         }
         Some(KnownSubscription { id, .. }) => {
             let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
                        wish_lease_ms = $3, wish_from = $4, wished_at = $5, wish_attempts = 0, \
-                       wish_next_at = null, callback_domain = $6 where id = $7";
-            conn.execute(sql, params![kind, secret, lease, from, now, domain, id])?;
+                       wish_next_at = null, callback_domain = $6, protocol = $7 where id = $8";
+            conn.execute(sql, params![kind, secret, lease, from, now, domain, protocol, id])?;
         }
         None => {
             let sql = "insert into hub_subscriptions (topic, callback, callback_domain, wish, \
-                       wish_secret, wish_lease_ms, wish_from, wished_at, query, position) \
-                       select $1, $2, $3, $4, $5, $6, $7, $8, id, last_position \
-                       from queries where id = $9";
+                       wish_secret, wish_lease_ms, wish_from, wished_at, protocol, query, \
+                       position) select $1, $2, $3, $4, $5, $6, $7, $8, $9, id, last_position \
+                       from queries where id = $10";
             let (topic, callback) = (&request.topic, &request.callback);
             let query = request.query.0;
             conn.execute(
                 sql,
-                params![topic, callback, domain, kind, secret, lease, from, now, query],
+                params![topic, callback, domain, kind, secret, lease, from, now, protocol, query],
             )?;
         }
     }

@@ -3,6 +3,7 @@
 //!
 //! Nothing here sends a request, checks a signature or parses a document.
 
+pub(crate) mod clouds;
 pub(crate) mod hub;
 pub(crate) mod hub_requests;
 pub(crate) mod inbox;

@@ -59,7 +59,7 @@ pub struct PushCandidate {
 }
 
 /// SQL condition: the feed of `f` and `s` is neither gone nor paused.
-const POLLED: &str = "s.gone_at is null and coalesce(s.paused, \
+pub(crate) const POLLED: &str = "s.gone_at is null and coalesce(s.paused, \
     (select max(g.paused) from feed_tags t join tag_settings g on g.tag = t.tag \
      where t.feed = s.feed), 0) = 0";
 

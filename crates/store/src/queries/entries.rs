@@ -33,7 +33,7 @@ pub struct QueryPage {
 
 const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
     e.content, e.categories, e.enclosures, e.published_claim, e.published_at, e.updated_at, \
-    e.seen_at, e.edited_at, e.source, q.position, q.partner \
+    e.seen_at, e.edited_at, e.source, e.language, q.position, q.partner \
     from query_entries q join entries e on e.id = q.entry ";
 
 impl Store {
@@ -166,10 +166,10 @@ fn rows(
 ) -> Result<Vec<QueryEntry>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| {
-        let partner: Option<i64> = row.get(18)?;
+        let partner: Option<i64> = row.get(19)?;
         Ok(QueryEntry {
             entry: entry_row(row)?,
-            position: row.get(17)?,
+            position: row.get(18)?,
             partner: partner.map(EntryId),
         })
     })?;

@@ -119,7 +119,7 @@ fn arrival<'a>(
         feed,
         feed_url: &view.url,
         tags: &view.tags,
-        language: view.language.as_deref(),
+        language: item.language.as_deref().or(view.language.as_deref()),
         title: item.title.as_deref(),
         summary: item.summary.as_deref(),
         content: item.content.as_deref(),

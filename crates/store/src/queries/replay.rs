@@ -95,7 +95,7 @@ impl PastReplay {
     /// Reads the next entries, at most `limit`; returns how many there were.
     fn look(&mut self, conn: &Connection, limit: u32) -> Result<u32, DbError> {
         let sql = "select id, feed, title, summary, content, author, categories, link, \
-                   published_at, seen_at from entries where id > $1 and seen_at >= $2 \
+                   published_at, seen_at, language from entries where id > $1 and seen_at >= $2 \
                    order by id limit $3";
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query(params![self.at.0, self.since.millis(), limit])?;
@@ -116,7 +116,7 @@ impl PastReplay {
                 feed: FeedId(feed),
                 feed_url: &view.url,
                 tags: &view.tags,
-                language: view.language.as_deref(),
+                language: text(10)?.or(view.language.as_deref()),
                 title: text(2)?,
                 summary: text(3)?,
                 content: text(4)?,

@@ -36,6 +36,8 @@ pub struct EntryRow {
     pub edited_at: Option<Time>,
     /// The original feed, if the document says that the entry was taken from another feed.
     pub source: Option<Source>,
+    /// The language that the entry declares itself; otherwise that of its feed holds.
+    pub language: Option<String>,
 }
 
 /// The bytes of text that one read returns at most. A page of a hundred usual entries has less than
@@ -114,7 +116,7 @@ pub struct StreamPage {
 pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, \
     content, \
     categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at, \
-    source from entries ";
+    source, language from entries ";
 
 impl Store {
     /// Returns the stream after a position, oldest first. Like every read of entries it ends early
@@ -305,5 +307,6 @@ pub(crate) fn entry_row(row: &Row<'_>) -> crate::db::sql::Result<EntryRow> {
         seen_at: time(row, 14)?,
         edited_at: time_or_none(row, 15)?,
         source: source(row, 16)?,
+        language: row.get(17)?,
     })
 }

@@ -7,5 +7,6 @@ pub(crate) mod entries;
 pub(crate) mod history;
 pub(crate) mod list;
 pub(crate) mod marks;
+pub(crate) mod published_times;
 pub(crate) mod selection;
 pub(crate) mod undo;

@@ -144,8 +144,8 @@ fn add_entry(
     let id = sequence::next_entry(conn)?;
     let sql = "insert into entries (id, feed, key, guid, title, link, author, summary, content, \
                categories, enclosures, published_claim, published_at, updated_at, seen_at, \
-               content_hash, source) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
-               $13, $14, $15, $16, $17)";
+               content_hash, source, language) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
+               $11, $12, $13, $14, $15, $16, $17, $18)";
     let source = claim.as_ref().map(|claim| source_json(&claim.source));
     let row = values::new_entry(id, feed, new, at, source);
     conn.prepare_cached(sql)?.execute(row.as_slice())?;
@@ -180,7 +180,7 @@ fn revise_entry(
     conn.prepare_cached(sql)?.execute(params![entry, REVISIONS_MAX])?;
     let sql = "update entries set title = $1, link = $2, author = $3, summary = $4, content = $5, \
                categories = $6, enclosures = $7, updated_at = $8, edited_at = $9, \
-               content_hash = $10 where id = $11";
+               content_hash = $10, language = $11 where id = $12";
     let mut row = values::edited(new, at).to_vec();
     row.push(entry.into());
     conn.prepare_cached(sql)?.execute(row.as_slice())?;
@@ -248,10 +248,11 @@ fn write_facts(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
     if let Some(document) = record.document() {
         // Most documents repeat the same facts, and then no row is rewritten.
         let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4, topic = $5, \
-                   cloud = $6 where id = $7 \
+                   cloud = $6, categories = $7 where id = $8 \
                    and (title is distinct from $1 or site is distinct from $2 \
                    or language is distinct from $3 or hub is distinct from $4 \
-                   or topic is distinct from $5 or cloud is distinct from $6)";
+                   or topic is distinct from $5 or cloud is distinct from $6 \
+                   or categories is distinct from $7)";
         let mut row = values::facts(document).to_vec();
         row.push(feed.into());
         let changed = conn.prepare_cached(sql)?.execute(row.as_slice())?;

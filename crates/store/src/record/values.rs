@@ -13,7 +13,7 @@ use crate::{Decision, DocumentRecord, EditedEntry, LocationChange, NewEntry, Pol
 pub(super) const NEW_ENTRY: &str = "id bigint, feed bigint, key bytea, guid text, title text, \
     link text, author text, summary text, content text, categories text, enclosures text, \
     published_claim bigint, published_at bigint, updated_at bigint, seen_at bigint, \
-    content_hash bigint, source text";
+    content_hash bigint, source text, language text";
 
 /// The row of a new entry. `source` is the feed that published it first, as JSON.
 pub(super) fn new_entry(
@@ -22,7 +22,7 @@ pub(super) fn new_entry(
     new: &NewEntry,
     at: Time,
     source: Option<String>,
-) -> [Datum<'_>; 17] {
+) -> [Datum<'_>; 18] {
     let item = &new.item;
     row![
         id,
@@ -42,6 +42,7 @@ pub(super) fn new_entry(
         at.millis(),
         new.content.cast_signed(),
         source,
+        &item.language,
     ]
 }
 
@@ -70,10 +71,11 @@ pub(super) fn new_key(
 
 /// The columns of `entries` for [`edited`].
 pub(super) const EDITED: &str = "title text, link text, author text, summary text, content text, \
-    categories text, enclosures text, updated_at bigint, edited_at bigint, content_hash bigint";
+    categories text, enclosures text, updated_at bigint, edited_at bigint, content_hash bigint, \
+    language text";
 
 /// The new text of an edited entry.
-pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 10] {
+pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 11] {
     let item = &new.item;
     row![
         &item.title,
@@ -86,17 +88,26 @@ pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 10] {
         millis(item.updated),
         at.millis(),
         new.content.cast_signed(),
+        &item.language,
     ]
 }
 
 /// The columns of `feeds` for [`facts`].
 pub(super) const FACTS: &str =
-    "title text, site text, language text, hub text, topic text, cloud text";
+    "title text, site text, language text, hub text, topic text, cloud text, categories text";
 
 /// The facts that a document states about its feed.
-pub(super) fn facts(document: &DocumentRecord) -> [Datum<'_>; 6] {
+pub(super) fn facts(document: &DocumentRecord) -> [Datum<'_>; 7] {
     let facts = &document.facts;
-    row![&facts.title, &facts.site, &facts.language, &facts.hub, &facts.topic, &facts.cloud]
+    row![
+        &facts.title,
+        &facts.site,
+        &facts.language,
+        &facts.hub,
+        &facts.topic,
+        &facts.cloud,
+        words_json(&facts.categories),
+    ]
 }
 
 /// The hints of a document, for the column `hints` of `feeds`.

@@ -9,6 +9,7 @@ use lab::budget::{BudgetOptions, PollAllowance};
 use lab::measure::quality::{ModeWeights, Weights};
 use polling::budget::{Estimator, LearnShare, Spender};
 
+use super::wanted::WantedArgs;
 use super::{InstanceArgs, duration};
 
 #[derive(Debug, Subcommand)]
@@ -38,6 +39,8 @@ pub enum LabCommand {
     WhatIf(WhatIfArgs),
     /// Write a synthetic trace that follows published distributions
     Synth(SynthArgs),
+    /// Write recorded documents as a trace with the texts of their entries
+    TraceDocuments(TraceDocumentsArgs),
 }
 
 #[derive(Debug, Args)]
@@ -63,6 +66,8 @@ pub struct TimeArgs {
 pub struct LabRunArgs {
     #[command(flatten)]
     pub traces: TraceArgs,
+    #[command(flatten)]
+    pub wanted: WantedArgs,
     /// A policy, e.g. `mavsync`, `fix:1h`, `indhist:0.7@1m..1d` (repeatable)
     #[arg(long = "policy", required = true, value_name = "SPEC", num_args = 1..)]
     pub policies: Vec<String>,
@@ -124,6 +129,8 @@ pub struct LabRunArgs {
 pub struct LabBudgetArgs {
     #[command(flatten)]
     pub traces: TraceArgs,
+    #[command(flatten)]
+    pub wanted: WantedArgs,
     /// A strategy, e.g. `two-steps`, or `tide:365d` if losing an entry is as bad as waiting a
     /// year for it (repeatable)
     #[arg(long = "strategy", required = true, value_name = "NAME", num_args = 1..)]
@@ -286,6 +293,20 @@ pub struct SynthArgs {
     /// been rewritten
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0)]
     pub rewritten: u8,
+    /// Give every entry a topic and a title of its words, for `--queries`
+    #[arg(long)]
+    pub topics: bool,
+    /// File for the trace; `.gz` is gzip, `-` standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct TraceDocumentsArgs {
+    /// A folder for each feed; its files are documents, named by the time of the poll in seconds
+    /// since 1970 (`1774444925.xml`)
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
     /// File for the trace; `.gz` is gzip, `-` standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,

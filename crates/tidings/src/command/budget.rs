@@ -46,8 +46,10 @@ fn wanted(
     let mut rule = match (args.budget.as_deref(), now) {
         (Some("off"), _) => return Ok(Some(None)),
         (Some(text), now) => {
-            let budget = text.parse().map_err(|e| input_error(format!("{e}; or off")))?;
-            now.map_or(BudgetRule::new(budget), |rule| BudgetRule { budget, ..rule })
+            let read = BudgetRule::limit(text);
+            let (budget, price) = read.map_err(|e| input_error(format!("{e}; or off")))?;
+            let rule = now.unwrap_or_else(|| BudgetRule::new(budget));
+            BudgetRule { budget, price, ..rule }
         }
         (None, _)
             if args.strategy.is_none() && args.estimator.is_none() && args.learn.is_none() =>
@@ -100,17 +102,17 @@ fn words(rule: &BudgetRule) -> String {
         LearnShare::Auto => " Learning polls: as many as not knowing costs.".to_owned(),
         LearnShare::Percent(percent) => format!(" Learning polls: {percent} %."),
     };
-    format!(
-        "At most {}. Strategy: {}. Prediction model: {}.{learning}",
-        rule.budget,
-        rule.spender,
-        rule.model.word()
-    )
+    let (limit, spender, model) = (rule.limit_text(), rule.spender, rule.model.word());
+    let units = match rule.price {
+        Some(price) => format!(" The number counts units; a poll costs {}.", price.words()),
+        None => String::new(),
+    };
+    format!("At most {limit}.{units} Strategy: {spender}. Prediction model: {model}.{learning}")
 }
 
 fn json(rule: Option<&BudgetRule>, feeds: Option<usize>) -> serde_json::Value {
     json!({
-        "budget": rule.map(|r| r.budget.to_string()),
+        "budget": rule.map(BudgetRule::limit_text),
         "strategy": rule.map(|r| r.spender.to_string()),
         "estimator": rule.map(|r| r.model.word()),
         "learn": rule.map(|r| r.learn.to_string()),

@@ -8,8 +8,9 @@ use std::time::Duration;
 use api::plural;
 use dispatch::command::{Command, CommandResult, FeedSettingsChange, NotAdded, Target};
 use engine::Clock;
-use serde_json::{Value, json};
-use store::FeedRow;
+use polling::model::behaviour::Behaviour;
+use serde_json::{Map, Value, json};
+use store::{FeedRow, Store};
 
 use super::why;
 use crate::args::{self, FeedCommand, FeedSet, InstanceArgs, NetworkArgs, OneFeed};
@@ -109,6 +110,19 @@ fn list_json(f: &FeedRow, now: feed::Time) -> Value {
     })
 }
 
+/// How a feed posts: each fact of the papers with its meaning; nothing before the first poll.
+fn behaviour(store: &Store, feed: &FeedRow) -> Result<Map<String, Value>, CliError> {
+    let mut found = Map::new();
+    if let Some(polled_at) = feed.history.last_poll_at {
+        let times = store.published_times(feed.id)?;
+        for fact in Behaviour::of(&times, polled_at).facts() {
+            let name = fact.name.to_lowercase().replace(' ', "_");
+            found.insert(name, json!({"value": fact.value, "meaning": fact.meaning}));
+        }
+    }
+    Ok(found)
+}
+
 fn show(one: &OneFeed) -> Result<(), CliError> {
     let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
@@ -121,6 +135,7 @@ fn show(one: &OneFeed) -> Result<(), CliError> {
         "domain": f.domain,
         "site": f.facts.site,
         "language": f.facts.language,
+        "categories": f.facts.categories,
         "hub": f.facts.hub.as_deref().map(shown_url),
         "pushed_until": push.as_ref().and_then(|p| text(p.lease_until)),
         "last_push": push.as_ref().and_then(|p| text(p.pushed_at)),
@@ -145,6 +160,7 @@ fn show(one: &OneFeed) -> Result<(), CliError> {
     });
     if let (Value::Object(all), Value::Object(more)) = (&mut value, more) {
         all.extend(more);
+        all.extend(behaviour(&store, &f)?);
     }
     if one.json {
         return print_json(&value);
@@ -155,6 +171,10 @@ fn show(one: &OneFeed) -> Result<(), CliError> {
             Value::Null => continue,
             Value::String(text) => one_line(text, 300),
             Value::Array(many) if many.is_empty() => continue,
+            Value::Object(fact) => {
+                let part = |name: &str| fact.get(name).and_then(Value::as_str).unwrap_or_default();
+                format!("{}. {}", part("value"), part("meaning"))
+            }
             other => other.to_string(),
         };
         print_line(&format!("{:<18} {text}", name.replace('_', " ")))?;
@@ -162,7 +182,7 @@ fn show(one: &OneFeed) -> Result<(), CliError> {
     Ok(())
 }
 
-pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, CliError> {
+pub fn find(store: &Store, name: &str) -> Result<feed::FeedId, CliError> {
     store.find_feed(name)?.ok_or_else(|| {
         input_error(format!(
             "there is no feed {}; list all with: tidings feed list",

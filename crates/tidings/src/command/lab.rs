@@ -16,6 +16,8 @@ mod stats;
 mod synth;
 mod table;
 mod tables;
+mod trace_documents;
+mod wanted;
 mod what_if;
 
 pub use outlook::outlook;
@@ -39,6 +41,7 @@ pub fn run(command: LabCommand) -> Result<(), CliError> {
         LabCommand::Synth(args) => synth::run(&args),
         LabCommand::ExportTrace(args) => export_trace::run(&args),
         LabCommand::WhatIf(args) => what_if::run(&args),
+        LabCommand::TraceDocuments(args) => trace_documents::run(&args),
     }
 }
 

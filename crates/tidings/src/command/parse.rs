@@ -38,11 +38,13 @@ fn document_json(d: &Document) -> Value {
         "hubs": d.hubs,
         "rss_cloud": d.cloud,
         "language": d.language,
+        "categories": d.categories,
         "updated": d.updated.map(|t| t.to_string()),
         "ttl_seconds": seconds(d.hints.ttl),
         "skip_hours": d.hints.skip_hours,
         "skip_days": d.hints.skip_days.iter().map(|day| day_name(*day)).collect::<Vec<_>>(),
         "update_seconds": seconds(d.hints.update_every),
+        "update_base": d.hints.update_base.map(|t| t.to_string()),
         "items": d.items.iter().map(item_json).collect::<Vec<_>>(),
         "warnings": d.warnings,
     })
@@ -59,6 +61,7 @@ fn item_json(item: &feed::Item) -> Value {
         "summary": item.summary,
         "content": item.content,
         "categories": item.categories,
+        "language": item.language,
         "enclosures": item.enclosures.iter().map(|e| json!({
             "url": e.url, "type": e.mime_type, "length": e.length,
         })).collect::<Vec<_>>(),

@@ -70,7 +70,7 @@ fn odd_answer() -> CliError {
     failed("the daemon gave an unexpected answer; it may be another version".to_owned())
 }
 
-fn text(file: &Path) -> Result<String, CliError> {
+pub fn text(file: &Path) -> Result<String, CliError> {
     String::from_utf8(read_input(file)?).map_err(|e| {
         let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
         let (line, column) = config::position(&String::from_utf8_lossy(before), before.len());

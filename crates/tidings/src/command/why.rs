@@ -4,7 +4,7 @@
 use engine::Clock;
 use feed::Time;
 use serde_json::{Value, json};
-use store::{FeedRow, FeedState, PollRow, PushRow};
+use store::{CloudRow, FeedRow, FeedState, PollRow, PushRow};
 
 use super::feed::{find, next_poll};
 use crate::access;
@@ -23,9 +23,9 @@ pub fn run(one: &OneFeed) -> Result<(), CliError> {
     let pace = store.domain_states()?.into_iter().find(|p| p.domain.as_str() == feed.domain);
     let now = Clock::System.now();
     let held_domain = pace.and_then(|p| p.not_before).filter(|until| *until > now);
-    let push = store.push(feed.id)?;
+    let (push, cloud) = (store.push(feed.id)?, store.cloud(feed.id)?);
     let mut sentences = sentences(&feed, held_domain, now);
-    sentences.extend(pushed(&feed, push.as_ref(), &config, now));
+    sentences.extend(pushed(&feed, (push.as_ref(), cloud.as_ref()), &config, now));
     if one.json {
         return print_json(&json!({
             "feed": feed.id.0,
@@ -121,7 +121,12 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
 }
 
 /// Describes the hub that pushes the feed, or why none does.
-fn pushed(feed: &FeedRow, push: Option<&PushRow>, config: &Config, now: Time) -> Vec<String> {
+fn pushed(
+    feed: &FeedRow,
+    (push, cloud): (Option<&PushRow>, Option<&CloudRow>),
+    config: &Config,
+    now: Time,
+) -> Vec<String> {
     let mut said = Vec::new();
     if matches!(feed.state(), FeedState::Gone | FeedState::Paused) {
         return said;
@@ -135,12 +140,26 @@ fn pushed(feed: &FeedRow, push: Option<&PushRow>, config: &Config, now: Time) ->
         ),
         None => {}
     }
-    if let Some(cloud) = &feed.facts.cloud {
-        said.push(format!(
-            "It offers rssCloud notices at {cloud}, which Tidings does not support."
-        ));
+    if let Some(name) = &feed.facts.cloud {
+        said.push(cloud_words(name, cloud, now));
     }
     said
+}
+
+fn cloud_words(name: &str, cloud: Option<&CloudRow>, now: Time) -> String {
+    let Some(cloud) = cloud else {
+        return format!("It offers rssCloud notices at {name}, to which we did not subscribe.");
+    };
+    match cloud.lease_until.filter(|until| *until > now) {
+        Some(until) => format!(
+            "The rssCloud {name} promised notices until {until}. A notice brings the next poll \
+             forward."
+        ),
+        None => {
+            let why = cloud.error.as_deref().unwrap_or("the cloud has not called yet");
+            format!("The rssCloud {name} sends no notices: {why}.")
+        }
+    }
 }
 
 fn push_words(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {

@@ -223,7 +223,7 @@ fn budget() -> ConfigTable {
             "polls per time, and bytes",
             "required",
             "The maximum number of polls in a time, and optionally the maximum number of bytes in \
-             that time.",
+             that time. With a price per poll, `5000/1h:1+20/MB+5/s`, it counts units.",
             "\"1000/1h,50MB\"",
         )
         .needed(),

@@ -17,3 +17,4 @@ mod reading;
 mod subscriptions;
 mod together;
 mod units;
+mod wanted;

@@ -4,5 +4,6 @@ mod deliveries;
 mod hub_attacks;
 mod pushed;
 mod ring;
+mod rsscloud;
 mod websub;
 mod websub_subscriber;

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use feed::{FeedUrl, Time, mask_address};
-use store::{FeedRow, PushRow};
+use store::{CloudRow, FeedRow, PushRow};
 
 use crate::page::parts::feed_row::{RATE_DAYS, daily_rate};
 use crate::page::read::web_link;
+use crate::sanitise;
 use crate::words::{DisplayTime, count, plural, span};
 
 /// A detail of a feed.
@@ -17,7 +18,12 @@ pub struct Fact {
 }
 
 /// Returns the details that are known.
-pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> Vec<Fact> {
+pub fn facts(
+    row: &FeedRow,
+    (push, cloud): (Option<&PushRow>, Option<&CloudRow>),
+    n_since: u64,
+    now: Time,
+) -> Vec<Fact> {
     let mut facts = vec![address("Address", &row.location.url)];
     facts.extend(row.location.effective_url.as_ref().map(|url| address("New address", url)));
     facts.extend(row.location.pending.as_ref().map(|moved| Fact {
@@ -40,6 +46,7 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
     say("Domain", Some(row.domain.clone()));
     say("Tags", (!row.tags.is_empty()).then(|| row.tags.join(", ")));
     say("Language", row.facts.language.clone());
+    say("Categories", categories(row));
     let days = plural(RATE_DAYS.into(), "day", "days");
     say("New entries per day", Some(format!("{} (average of {days})", daily_rate(n_since))));
     say("Entries stored", Some(count(row.entries)));
@@ -50,10 +57,18 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
     say("Publisher's hints", hints(row));
     say("Hub", row.facts.hub.as_deref().map(mask_address));
     say("Push", push.map(|push| push_status(push, row.schedule.next_at, now)));
-    say("rssCloud", row.facts.cloud.as_ref().map(|cloud| format!("{cloud} (not supported)")));
+    say("rssCloud", row.facts.cloud.as_ref().map(|name| cloud_status(name, cloud, now)));
     say("Own settings", settings(row));
     say("Added", Some(at(row.added_at, now)));
     facts
+}
+
+/// Lists the publisher's categories of the feed, without markup.
+fn categories(row: &FeedRow) -> Option<String> {
+    const SHOWN_MAX: usize = 12;
+    let shown = row.facts.categories.iter().take(SHOWN_MAX).map(|name| sanitise::text(name));
+    let shown: Vec<String> = shown.collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
 }
 
 /// Describes the push subscription: its lease and last push, or why there is none.
@@ -73,6 +88,21 @@ fn push_status(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
         format!("; next poll {}", write_time(&DisplayTime::ahead(net, now)))
     });
     format!("on until {}, {last}{net}", at(until, now))
+}
+
+/// Describes the subscription at an rssCloud.
+fn cloud_status(name: &str, cloud: Option<&CloudRow>, now: Time) -> String {
+    let Some(cloud) = cloud else { return name.to_owned() };
+    match cloud.lease_until.filter(|until| *until > now) {
+        Some(until) => {
+            let notices = plural(cloud.n_notices, "notice", "notices");
+            format!("{name}: on until {}, {notices}", at(until, now))
+        }
+        None => {
+            let why = cloud.error.as_deref().unwrap_or("the cloud has not called yet");
+            format!("{name}: off: {why}")
+        }
+    }
 }
 
 fn at(time: Time, now: Time) -> String {
@@ -101,6 +131,7 @@ fn hints(row: &FeedRow) -> Option<String> {
     let mut said = Vec::new();
     said.extend(hints.ttl.map(|ttl| format!("ttl {}", span(ttl))));
     said.extend(hints.update_every.map(|every| format!("updates every {}", span(every))));
+    said.extend(hints.update_base.map(|base| format!("counted from {base}")));
     if !hints.skip_hours.is_empty() {
         said.push(format!("not at the hours {}", list(&hints.skip_hours)));
     }

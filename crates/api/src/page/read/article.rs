@@ -59,7 +59,7 @@ impl Article {
             author: text(&entry.author),
             feed: entry.feed,
             feed_title: feed_title(name),
-            language: name.and_then(|name| name.language.clone()),
+            language: language(entry, name),
             published: DisplayTime::new(entry.published_claim.unwrap_or(entry.published_at), now),
             published_note: published_note(entry),
             seen: DisplayTime::new(entry.seen_at, now),
@@ -84,6 +84,11 @@ pub fn published_note(entry: &EntryRow) -> &'static str {
         Some(claim) if claim == entry.published_at => "published",
         Some(_) => "dated",
     }
+}
+
+/// Returns the language that an entry declares, else that of its feed.
+pub fn language(entry: &EntryRow, name: Option<&FeedName>) -> Option<String> {
+    entry.language.clone().or_else(|| name?.language.clone())
 }
 
 pub fn feed_title(name: Option<&FeedName>) -> String {

@@ -8,7 +8,7 @@ use axum::response::Response;
 use feed::{FeedId, Time};
 use store::{AccountId, FeedName, ReadEntry, ReadingFilter, ReadingPosition, Store, StoreError};
 
-use super::article::{feed_title, teaser, title, web_link};
+use super::article::{feed_title, language, teaser, title, web_link};
 use super::marks::MARKED;
 use super::sidebar::{Sidebar, sidebar};
 use super::{LINES, ListScope, ReadFilter, ReadingList, store_reading};
@@ -309,7 +309,7 @@ fn entry_line(
         title: title(entry, &teaser),
         feed: feed_title(name),
         feed_href: ReadingList::of(ListScope::Feed(entry.feed)).href(),
-        language: name.and_then(|name| name.language.clone()),
+        language: language(entry, name),
         published: DisplayTime::new(entry.published_at, now),
         link: entry.link.as_deref().and_then(web_link),
         day: Some(day(entry.published_at, now)),

@@ -69,6 +69,7 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
         content: Some(view::html(one, feed)),
         categories: Vec::new(),
         enclosures: view::enclosures(entry).cloned().collect(),
+        language: entry.language.clone(),
         source: Some(Source {
             title: Some(view::feed_title(feed)),
             updated: feed.history.last_change_at,

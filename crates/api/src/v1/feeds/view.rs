@@ -24,6 +24,8 @@ answer! {
         site: Option<String>,
         /// Its language, as the feed says.
         language: Option<String>,
+        /// The publisher's categories of the whole feed.
+        categories: Vec<String>,
         /// Its tags.
         tags: Vec<String>,
         /// `active`, `backing-off`, `damaged`, `gone` or `paused`.
@@ -175,6 +177,7 @@ impl Feed {
             given_title: row.given_title.clone(),
             site: row.facts.site.clone(),
             language: row.facts.language.clone(),
+            categories: row.facts.categories.clone(),
             tags: row.tags.clone(),
             state: row.state().word(),
             added_at: row.added_at.to_string(),

@@ -31,6 +31,8 @@ answer! {
         content: Option<String>,
         /// Its categories.
         categories: Vec<String>,
+        /// The language that it declares itself; null means that of its feed.
+        language: Option<String>,
         /// Files that belong to it.
         enclosures: Vec<Enclosure>,
         /// When it was published, with implausible dates corrected.
@@ -113,6 +115,7 @@ impl Entry {
             summary: entry.summary.clone(),
             content: entry.content.clone().filter(|_| content),
             categories: entry.categories.clone(),
+            language: entry.language.clone(),
             enclosures: enclosures.collect(),
             published_at: entry.published_at.to_string(),
             seen_at: entry.seen_at.to_string(),

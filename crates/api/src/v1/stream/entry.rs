@@ -30,6 +30,8 @@ answer! {
         content: Option<String>,
         /// Its categories.
         categories: Vec<String>,
+        /// The language that it declares itself; null means that of its feed.
+        language: Option<String>,
         /// When it was published, with implausible dates corrected.
         published_at: String,
         /// When it was seen first.
@@ -57,6 +59,7 @@ impl StreamEntry {
             summary: entry.summary.clone(),
             content: entry.content.clone(),
             categories: entry.categories.clone(),
+            language: entry.language.clone(),
             published_at: entry.published_at.to_string(),
             seen_at: entry.seen_at.to_string(),
             joined_with: Omittable::Omitted,

@@ -5,4 +5,5 @@ mod calibration;
 mod counted;
 mod examples;
 mod quality;
+mod relevance;
 pub mod runs;

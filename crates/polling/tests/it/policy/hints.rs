@@ -25,11 +25,36 @@ fn the_latest_allowed_time_wins() {
         ttl: Some(60 * MINUTE),
         skip_hours: vec![0, 1],
         skip_days: vec![6],
-        update_every: None,
+        ..Hints::default()
     };
     let hinted = lower(at + MINUTE, at, &hints, CacheHints::default(), &[]);
     assert_eq!(hinted.at, time("2011-07-18T02:00:00Z"));
     assert_eq!(hinted.set_aside, None);
+}
+
+/// `sy:updateBase`: the publisher updates every six hours from 04:30.
+#[test]
+fn whole_periods_count_from_the_update_base() {
+    let every = Duration::from_secs(6 * 3600);
+    for (base, at, expect) in [
+        ("2011-01-01T04:30:00Z", "2011-07-16T10:29:00Z", "2011-07-16T10:30:00Z"),
+        ("2011-01-01T04:30:00Z", "2011-07-16T10:30:00Z", "2011-07-16T16:30:00Z"),
+        ("2030-01-01T04:30:00Z", "2011-07-16T12:00:00Z", "2011-07-16T16:30:00Z"),
+    ] {
+        let hints =
+            Hints { update_every: Some(every), update_base: Some(time(base)), ..Hints::default() };
+        let at = time(at);
+        let hinted = lower(at, at, &hints, CacheHints::default(), &[]);
+        assert_eq!(hinted.at, time(expect), "{base} {at}");
+        assert!(hinted.words().unwrap().contains(" from 20"), "{:?}", hinted.words());
+        let exact = apply(at, at, &hints, CacheHints::default(), &[], HintReading::Exact);
+        assert_eq!(exact.at, time(expect));
+    }
+    let without = Hints { update_every: Some(every), ..Hints::default() };
+    let at = time("2011-07-16T10:29:00Z");
+    assert_eq!(lower(at, at, &without, CacheHints::default(), &[]).at, at + every);
+    let alone = Hints { update_base: Some(at), ..Hints::default() };
+    assert_eq!(lower(at, at, &alone, CacheHints::default(), &[]).followed, None);
 }
 
 #[test]

@@ -10,7 +10,8 @@ use super::test::is_field;
 use super::value::{at_least, duration, look_back};
 use crate::Fault;
 use crate::language::ast::{
-    Access, Count, Create, Distinct, Drop, Join, Likeness, LookBack, Query, QuerySource, Statement,
+    Access, Condition, Count, Create, Distinct, Drop, Join, Likeness, LookBack, Query, QuerySource,
+    Statement,
 };
 use crate::language::lexer::Token;
 use crate::limits::DELIVERIES_MAX;
@@ -81,8 +82,14 @@ struct QueryDraft {
 
 fn query(cursor: &mut TokenCursor<'_>) -> Result<Query, Fault> {
     let read = sources(cursor)?;
+    let mut condition = where_clause(cursor)?;
     let join = if cursor.accept("JOIN") { Some(join(cursor)?) } else { None };
-    let condition = if cursor.accept("WHERE") { Some(condition(cursor)?) } else { None };
+    let mut left_condition = None;
+    if join.is_some() {
+        // The condition before a join is that of the first side.
+        left_condition = condition.take();
+        condition = where_clause(cursor)?;
+    }
     let mut draft = QueryDraft::default();
     let mut deliveries = Vec::new();
     let read_so_far = ClausesRead { join: join.is_some(), condition: condition.is_some() };
@@ -97,9 +104,9 @@ fn query(cursor: &mut TokenCursor<'_>) -> Result<Query, Fault> {
             clause(cursor, &mut draft, &read_so_far)?;
         }
     }
-    let join = join.map(|(sources, on, within)| {
+    let join = join.map(|JoinDraft { sources, right_condition, on, within }| {
         let within = within.or(draft.window).unwrap_or(JOIN_DEFAULT);
-        Join { sources, on, within }
+        Join { left_condition, sources, right_condition, on, within }
     });
     let distinct = draft.distinct.map(|(on, within)| {
         let within = within.or(draft.window).unwrap_or(DISTINCT_DEFAULT);
@@ -116,6 +123,10 @@ fn query(cursor: &mut TokenCursor<'_>) -> Result<Query, Fault> {
         title: draft.title,
         deliveries,
     })
+}
+
+fn where_clause(cursor: &mut TokenCursor<'_>) -> Result<Option<Condition>, Fault> {
+    if cursor.accept("WHERE") { condition(cursor).map(Some) } else { Ok(None) }
 }
 
 /// The clauses read so far, for messages about what may follow.
@@ -171,7 +182,7 @@ fn clause(
 fn misplaced(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Fault {
     for (word, said, rule) in [
         ("WHERE", read_so_far.condition, "WHERE must follow the sources, before other clauses"),
-        ("JOIN", read_so_far.join, "JOIN must follow the sources, before WHERE"),
+        ("JOIN", read_so_far.join, "JOIN must follow the sources and their WHERE"),
     ] {
         if cursor.is_word(word) {
             let message = if said { format!("{word} is given twice") } else { rule.to_owned() };
@@ -190,6 +201,9 @@ fn misplaced(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Fault {
         } else {
             &["AND", "OR"]
         });
+        if !read_so_far.join {
+            expected.push("JOIN");
+        }
     } else if read_so_far.join {
         expected.extend(["WHERE"]);
     } else {
@@ -223,11 +237,26 @@ fn joints(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Option<&'stati
     }
 }
 
-type Joined = (Vec<QuerySource>, Likeness, Option<LookBack>);
+/// A join before its default look-back is known.
+struct JoinDraft {
+    sources: Vec<QuerySource>,
+    right_condition: Option<Condition>,
+    on: Likeness,
+    within: Option<LookBack>,
+}
 
-fn join(cursor: &mut TokenCursor<'_>) -> Result<Joined, Fault> {
-    let joined = sources(cursor)?;
-    Ok((joined, likeness(cursor)?, within(cursor)?))
+/// The part after `JOIN`.
+fn join(cursor: &mut TokenCursor<'_>) -> Result<JoinDraft, Fault> {
+    let sources = sources(cursor)?;
+    let right_condition = where_clause(cursor)?;
+    if !cursor.is_word("ON") {
+        return Err(match (&right_condition, cursor.allows_near()) {
+            (None, _) => cursor.expected(&["ON"]),
+            (Some(_), true) => cursor.expected(&["AND", "OR", "NEAR", "ON"]),
+            (Some(_), false) => cursor.expected(&["AND", "OR", "ON"]),
+        });
+    }
+    Ok(JoinDraft { sources, right_condition, on: likeness(cursor)?, within: within(cursor)? })
 }
 
 /// `ON LINK` or `ON TITLE SIMILAR`.

@@ -76,17 +76,22 @@ fn a_statement_says_what_was_written() {
 #[test]
 fn what_is_shown_is_read_as_the_same() {
     let simple = "CREATE FEED a AS RETURN ALL FEEDS";
-    for text in [EVERYTHING, simple, "DROP FEED IF EXISTS a", "drop feed if", "DROP FEED a"] {
+    let sides = r#"CREATE FEED a AS RETURN TAG "x" where TITLE contains "a" or "b"
+        join FEED b | ALL FEEDS
+        where not LINK = "https://e.org/" on link within 3 hours where AUTHOR = "c" window 1 day"#;
+    for text in [EVERYTHING, simple, sides, "DROP FEED IF EXISTS a", "drop feed if", "DROP FEED a"]
+    {
         let first = query::parse(text).unwrap().remove(0);
         let shown = first.to_string();
         let again = query::parse(&shown).unwrap().remove(0);
         assert_eq!(shown, again.to_string());
         if let (Statement::Create(a), Statement::Create(b)) = (&first, &again) {
             assert_eq!(a.query.condition, b.query.condition, "{shown}");
-            assert_eq!(
-                a.query.join.as_ref().map(|j| j.within),
-                b.query.join.as_ref().map(|j| j.within)
-            );
+            let join = |query: &query::Query| {
+                let join = query.join.clone()?;
+                Some((join.left_condition, join.right_condition, join.on, join.within))
+            };
+            assert_eq!(join(&a.query), join(&b.query), "{shown}");
             assert_eq!(a.query.deliveries, b.query.deliveries);
         }
     }

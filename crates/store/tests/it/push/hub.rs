@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::{Domain, Time};
 use store::{
-    HUB_REQUEST_LIFE, NewQuery, QueryChange, QueryId, Store, SubscriberRequest,
+    HUB_REQUEST_LIFE, NewQuery, QueryChange, QueryId, Store, SubscriberProtocol, SubscriberRequest,
     SubscriberRequestKind, SubscriberRequestOutcome,
 };
 
@@ -37,6 +37,7 @@ fn wish(query: QueryId, domain: &str, path: usize, from: &str) -> SubscriberRequ
         domain: Domain::from_stored(domain),
         from: from.to_owned(),
         kind: subscribe(),
+        protocol: SubscriberProtocol::WebSub,
     }
 }
 

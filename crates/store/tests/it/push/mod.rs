@@ -1,3 +1,4 @@
-//! The subscribers of our hub.
+//! The subscribers of our hub, and our subscriptions at clouds.
 
+mod clouds;
 mod hub;

@@ -127,6 +127,7 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
             },
             Enclosure { url: "https://e/2".into(), mime_type: None, length: None },
         ],
+        language: Some("de-AT".into()),
         source: Some(feed::Source {
             id: Some("tag:first.example,2024:feed".into()),
             url: Some("https://first.example/feed".into()),
@@ -150,6 +151,7 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
         content: row.content,
         categories: row.categories,
         enclosures: row.enclosures,
+        language: row.language,
         source: row.source,
     };
     assert_eq!(back, written);

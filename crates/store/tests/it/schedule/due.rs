@@ -33,6 +33,7 @@ fn all_that_a_poll_left_is_there_for_the_next() {
         skip_hours: vec![0, 23],
         skip_days: vec![6],
         update_every: Some(Duration::from_secs(86_400)),
+        update_base: Some(at(-3_000)),
     };
     let etag = b"W/\"caf\xe9 \x80\"".to_vec();
     let mut record = seen(&f.store, id, &items(&["2", "1"]), at(10));
@@ -52,6 +53,7 @@ fn all_that_a_poll_left_is_there_for_the_next() {
         site: None,
         language: Some("en".into()),
         hub: Some("https://hub.example/".into()),
+        categories: vec!["News".into(), "a, \"b\"".into()],
         ..FeedFacts::default()
     };
     let window = record.document_mut().entries.window.clone().unwrap();
@@ -69,8 +71,9 @@ fn all_that_a_poll_left_is_there_for_the_next() {
     assert_eq!(input.location.pending.unwrap().count, 1);
     assert_eq!((input.schedule.wanted_at, input.schedule.next_at), (Some(at(500)), Some(at(600))));
     assert_eq!(input.history.last_success_at, Some(at(10)));
-    let hub = f.store.feed(id).unwrap().facts.hub;
-    assert_eq!(hub.as_deref(), Some("https://hub.example/"));
+    let facts = f.store.feed(id).unwrap().facts;
+    assert_eq!(facts.hub.as_deref(), Some("https://hub.example/"));
+    assert_eq!(facts.categories, ["News", "a, \"b\""]);
     assert_eq!(f.store.due(id).unwrap().unwrap().1.next_at, Some(at(600)));
     assert_eq!(f.store.feed(id).unwrap().shown_title(), Some("A title"));
 }

@@ -1,11 +1,12 @@
 //! `tidings lab budget`: runs strategies over a trace, each with the same number of polls.
 
-use lab::budget::{BudgetOptions, BudgetSetting, StrategyRun, spend_all};
+use lab::budget::{BudgetOptions, BudgetSetting, StrategyRun, spend_all_by};
+use lab::{LearnsFrom, World};
 use serde_json::{Value, json};
 
-use super::files::read_world;
 use super::run::trace_json;
 use super::tables::{self, BestValue, FigureColumn, count, share, spoken};
+use super::wanted::{self, RunFigures};
 use crate::args::lab::LabBudgetArgs;
 use crate::error::{CliError, input_error};
 use crate::output::{print_json, say, spinner};
@@ -15,7 +16,7 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
         let message = "--cycle must be longer than 0 s and not longer than the test phase";
         return Err(input_error(format!("--cycle: {message}")));
     }
-    let world = read_world(&args.traces, args.times.window)?;
+    let world = wanted::read_world(&args.traces, &args.wanted, args.times.window)?;
     let phases = super::phases(&world, args.times.start, args.train, args.test, args.warm_up)?;
     let setting = BudgetSetting {
         phases,
@@ -25,10 +26,24 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
         options: BudgetOptions { learn: args.learn, ..args.as_published.options() },
     };
     let waiting = spinner("spending");
-    let spent = spend_all(&world, &args.strategies, &setting, super::threads());
+    let mut spent: Vec<(LearnsFrom, StrategyRun)> = Vec::new();
+    for learns in wanted::ways(&world) {
+        let threads = super::threads();
+        let runs = spend_all_by(&world, &args.strategies, &setting, *learns, threads);
+        spent.extend(runs.into_iter().map(|run| (*learns, run)));
+    }
     waiting.finish_and_clear();
     if args.json {
-        let runs = spent.iter().map(to_json).collect::<Vec<_>>();
+        let runs: Vec<Value> = spent
+            .iter()
+            .map(|(learns, run)| {
+                let mut shown = to_json(run);
+                if world.has_relevance() {
+                    shown["learns"] = wanted::word(*learns).into();
+                }
+                shown
+            })
+            .collect();
         return print_json(&json!({ "trace": trace_json(&world, &phases), "runs": runs }));
     }
     say!(
@@ -38,7 +53,28 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
         polling::spoken(args.cycle),
         args.estimator,
     )?;
-    print(&spent)
+    print(&spent)?;
+    say_gains(&world, &spent)
+}
+
+/// Says what each strategy gains by knowing which entries are wanted.
+fn say_gains(world: &World, spent: &[(LearnsFrom, StrategyRun)]) -> Result<(), CliError> {
+    let (blind, knowing) = spent.split_at(spent.len() / 2);
+    if !world.has_relevance() {
+        return Ok(());
+    }
+    let (n_entries, n_wanted) = wanted::n_wanted(world);
+    say!("\n{} of {} entries are wanted; only they count above", n_wanted, n_entries)?;
+    let figures = |run: &StrategyRun| RunFigures {
+        polls: run.polls,
+        delay: run.delay,
+        recall: run.completeness,
+    };
+    for ((_, all), (_, by_wanted)) in blind.iter().zip(knowing) {
+        let name = all.spender.to_string();
+        say!("{}", wanted::gain_in_words(&name, figures(all), figures(by_wanted)))?;
+    }
+    Ok(())
 }
 
 fn to_json(spent: &StrategyRun) -> Value {
@@ -57,12 +93,15 @@ fn to_json(spent: &StrategyRun) -> Value {
     })
 }
 
-fn print(spent: &[StrategyRun]) -> Result<(), CliError> {
-    let names: Vec<String> = spent.iter().map(|s| s.spender.to_string()).collect();
+fn print(spent: &[(LearnsFrom, StrategyRun)]) -> Result<(), CliError> {
+    let name = |(learns, run): &(LearnsFrom, StrategyRun)| {
+        wanted::label(&run.spender.to_string(), *learns)
+    };
+    let names: Vec<String> = spent.iter().map(name).collect();
     let column = |name, good, of: fn(&StrategyRun) -> Option<f64>, show| FigureColumn {
         name,
         good,
-        values: spent.iter().map(of).collect(),
+        values: spent.iter().map(|(_, run)| of(run)).collect(),
         show,
     };
     let number: fn(f64) -> String = |x| format!("{x:.2}");

@@ -15,7 +15,7 @@ use crate::error::{CliError, failed, input_error};
 use crate::output::spinner;
 
 /// Bytes read at once. With this many, decompression costs far more than the system calls.
-const BUFFER_BYTES: usize = 1 << 16;
+pub const BUFFER_BYTES: usize = 1 << 16;
 
 /// Reads all traces into one world.
 pub fn read_world(traces: &TraceArgs, window: u32) -> Result<World, CliError> {
@@ -28,6 +28,11 @@ pub fn read_world(traces: &TraceArgs, window: u32) -> Result<World, CliError> {
             .map_err(|e| input_error(e.to_string()))?;
     }
     waiting.finish_and_clear();
+    finish(builder, traces, window)
+}
+
+/// Finishes a world that must have entries.
+pub fn finish(builder: WorldBuilder, traces: &TraceArgs, window: u32) -> Result<World, CliError> {
     let world = builder.finish(window);
     if world.span().is_none() {
         let file = traces.files.first().map_or(String::new(), |f| f.display().to_string());

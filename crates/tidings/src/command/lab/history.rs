@@ -64,7 +64,9 @@ pub fn world(feeds: &[OwnFeed], window: u32) -> World {
         if let Some(ttl) = own.feed.hints.ttl {
             builder.ttl(number, ttl);
         }
-        own.rows.iter().for_each(|row| builder.entry(number, *row));
+        own.rows.iter().for_each(|row| {
+            builder.entry(number, *row);
+        });
     }
     builder.finish(window)
 }

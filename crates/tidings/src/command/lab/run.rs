@@ -6,18 +6,19 @@ use feed::Time;
 use lab::measure::quality::Quality;
 use lab::report::{ComparisonInput, ReportPage, comparison_sections, costs, modes};
 use lab::{
-    Averages, ChosenStart, Participation, Phases, PolicyComparison, PolicyRun, Setting, World,
-    WorldFeed,
+    Averages, ChosenStart, LearnsFrom, Participation, Phases, PolicyComparison, PolicyRun, Setting,
+    World, WorldFeed,
 };
 use polling::hints::HintReading;
 use polling::{Bounds, PolicySpec};
 use serde_json::{Value, json};
 
 use super::contender::{contenders, goal};
-use super::files::{Output, csv_field, read_world};
+use super::files::{Output, csv_field};
 use super::progress::watched;
 use super::report;
 use super::tables;
+use super::wanted::{self, RunFigures};
 use crate::args::lab::{LabRunArgs, QualityWeights, SimulatedHints, TraceArgs};
 use crate::error::{CliError, input_error};
 use crate::output::{print_json, say};
@@ -32,17 +33,21 @@ pub fn run(args: &LabRunArgs) -> Result<(), CliError> {
     if let Some(folder) = &args.report {
         report::check_folder(folder, args.force)?;
     }
-    let world = read_world(&args.traces, args.times.window)?;
+    let world = wanted::read_world(&args.traces, &args.wanted, args.times.window)?;
     let setting = setting(args, &world, bounds)?;
     let mut polls_out = args.polls_out.as_deref().map(PollsOut::create).transpose()?;
     let mut runs = Vec::new();
     let goal = goal.map(|goal| goal.of(&world, &setting)).transpose()?;
     let mut specs = Vec::new();
     for contender in &contenders {
-        let spec = contender.settled(&world, &setting, goal)?;
-        runs.push(one(&world, &spec, &setting, polls_out.as_mut())?);
-        specs.push(spec);
+        for learns in wanted::ways(&world) {
+            let setting = Setting { learns: *learns, ..setting };
+            let spec = contender.settled(&world, &setting, goal)?;
+            runs.push(one(&world, &spec, &setting, polls_out.as_mut())?);
+            specs.push((spec, *learns));
+        }
     }
+    let in_use = in_use.map(|place| place * wanted::ways(&world).len());
     if let (Some(out), Some(file)) = (polls_out, &args.polls_out) {
         out.out.finish(file)?;
     }
@@ -53,16 +58,39 @@ pub fn run(args: &LabRunArgs) -> Result<(), CliError> {
         report::write(folder, &page(&world, &setting, &comparison, in_use, &by_trace))?;
     }
     if args.json {
-        return print_json(&to_json(&world, &setting.phases, &comparison));
+        return print_json(&to_json(&world, &setting.phases, &comparison, &specs));
     }
-    print_tables(&world, &setting.phases, &comparison)
+    print_tables(&world, &setting.phases, &comparison)?;
+    say_gains(&world, &comparison)
+}
+
+/// A policy with all its parameters, and the entries that it learns from.
+type SettledPolicy = (PolicySpec, LearnsFrom);
+
+/// Says what each policy gains by learning from the wanted entries only.
+fn say_gains(world: &World, comparison: &PolicyComparison) -> Result<(), CliError> {
+    if !world.has_relevance() {
+        return Ok(());
+    }
+    let (n_entries, n_wanted) = wanted::n_wanted(world);
+    say!("\n{} of {} entries are wanted; only they count above", n_wanted, n_entries)?;
+    for pair in comparison.runs.chunks_exact(2) {
+        let figures = |run: &PolicyRun| RunFigures {
+            polls: run.total.polls,
+            delay: run.by_entry.delay,
+            recall: run.by_entry.recall,
+        };
+        let (all, by_wanted) = (figures(&pair[0]), figures(&pair[1]));
+        say!("{}", wanted::gain_in_words(&pair[0].policy, all, by_wanted))?;
+    }
+    Ok(())
 }
 
 /// Runs the same policies on each trace alone, if there are several. This shows how far the figures
 /// differ.
 fn by_trace(
     args: &LabRunArgs,
-    specs: &[PolicySpec],
+    specs: &[SettledPolicy],
     setting: &Setting,
 ) -> Result<Vec<Vec<PolicyRun>>, CliError> {
     let files = &args.traces.files;
@@ -72,9 +100,12 @@ fn by_trace(
     }
     let mut all = Vec::new();
     for file in files {
-        let world = read_world(&TraceArgs { files: vec![file.clone()] }, args.times.window)?;
+        let alone = TraceArgs { files: vec![file.clone()] };
+        let world = wanted::read_world(&alone, &args.wanted, args.times.window)?;
         if Participation::of(&world, &setting.phases).taking_part > 0 {
-            let run = |spec: &PolicySpec| one(&world, spec, setting, None);
+            let run = |(spec, learns): &SettledPolicy| {
+                one(&world, spec, &Setting { learns: *learns, ..*setting }, None)
+            };
             all.push(specs.iter().map(run).collect::<Result<Vec<PolicyRun>, CliError>>()?);
         }
     }
@@ -160,16 +191,17 @@ fn one(
     setting: &Setting,
     polls_out: Option<&mut PollsOut>,
 ) -> Result<PolicyRun, CliError> {
-    let name = spec.to_string();
+    let name = wanted::label(&spec.to_string(), setting.learns);
+    let named = |run: PolicyRun| PolicyRun { policy: name.clone(), ..run };
     watched(&name, world.feeds.len() as u64, |progress| {
         let Some(polls_out) = polls_out else {
-            return Ok(lab::run(world, spec, setting, progress));
+            return Ok(named(lab::run(world, spec, setting, progress)));
         };
         let mut tell = |feed: &WorldFeed, polls: &[Time]| -> Result<(), std::io::Error> {
             let (policy, feed) = (csv_field(&name), csv_field(&feed.name));
             polls.iter().try_for_each(|at| writeln!(polls_out.out, "{policy},{feed},{at}"))
         };
-        Ok(lab::run_and_tell(world, spec, setting, progress, Some(&mut tell))?)
+        Ok(named(lab::run_and_tell(world, spec, setting, progress, Some(&mut tell))?))
     })
 }
 
@@ -177,7 +209,7 @@ fn one(
 pub fn trace_json(world: &World, phases: &Phases) -> Value {
     let taking_part = || world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some());
     let counted = Participation::of(world, phases);
-    json!({
+    let mut shown = json!({
         "feeds": counted.taking_part,
         "feeds_in_trace": counted.in_world,
         "feeds_after_the_end": counted.after_the_end,
@@ -187,10 +219,19 @@ pub fn trace_json(world: &World, phases: &Phases) -> Value {
         "start": phases.start.to_string(),
         "train_seconds": phases.train.as_secs(),
         "test_seconds": phases.test.as_secs(),
-    })
+    });
+    if world.has_relevance() {
+        shown["wanted_entries"] = wanted::n_wanted(world).1.into();
+    }
+    shown
 }
 
-fn to_json(world: &World, phases: &Phases, comparison: &PolicyComparison) -> Value {
+fn to_json(
+    world: &World,
+    phases: &Phases,
+    comparison: &PolicyComparison,
+    specs: &[SettledPolicy],
+) -> Value {
     let runs = comparison.runs.iter().enumerate().map(|(i, run)| {
         let averages = |averages: &Averages, quality: &Quality| {
             json!({
@@ -201,8 +242,9 @@ fn to_json(world: &World, phases: &Phases, comparison: &PolicyComparison) -> Val
             })
         };
         let quantile = |of: fn(&lab::Quantiles) -> f64| run.delays.as_ref().map(of);
-        json!({
-            "policy": run.policy,
+        let (spec, learns) = &specs[i];
+        let mut shown = json!({
+            "policy": spec.to_string(),
             "polls": run.total.polls,
             "found": run.total.found,
             "missed": run.total.missed,
@@ -222,7 +264,11 @@ fn to_json(world: &World, phases: &Phases, comparison: &PolicyComparison) -> Val
             "age_seconds": run.age,
             "window_freshness": run.window_freshness,
             "site_polls_per_hour": { "mean": run.load.hour_mean(), "max": run.load.hour_max },
-        })
+        });
+        if world.has_relevance() {
+            shown["learns"] = wanted::word(*learns).into();
+        }
+        shown
     });
     json!({ "trace": trace_json(world, phases), "runs": runs.collect::<Vec<_>>() })
 }

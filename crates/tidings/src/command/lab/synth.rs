@@ -1,6 +1,6 @@
 //! `tidings lab synth`: draws a population of feeds from a seed and writes it as a trace.
 
-use lab::world::synth::{ClaimErrors, Population, PopulationSpec};
+use lab::world::synth::{ClaimErrors, EntryTopics, Population, PopulationSpec};
 
 use super::files::Output;
 use crate::args::lab::SynthArgs;
@@ -24,7 +24,10 @@ pub fn run(args: &SynthArgs) -> Result<(), CliError> {
     let population = Population::draw(&spec).with_claim_errors(args.seed, &appearing);
     let mut out = Output::create(&args.out)?;
     let shown = args.out.display();
-    let written = population.write_csv(&mut out);
+    let written = match args.topics {
+        true => EntryTopics::draw(&population, args.seed).write_csv(&population, &mut out),
+        false => population.write_csv(&mut out),
+    };
     written.map_err(|e| failed(format!("{shown}: cannot be written: {e}")))?;
     out.finish(&args.out)?;
     let entries: usize = population.feeds.iter().map(|feed| feed.times.len()).sum();

@@ -38,6 +38,7 @@ pub struct SharedFigures {
     rule: Option<String>,
     budget_polls_per_hour: Option<f64>,
     budget_bytes_per_hour: Option<f64>,
+    budget_units_per_hour: Option<f64>,
 }
 
 impl SharedFigures {
@@ -45,7 +46,8 @@ impl SharedFigures {
     pub fn of(engine: &Engine, started: Started) -> SharedFigures {
         let now = engine.figures();
         let rule = engine.budget();
-        let budget = rule.as_ref().map(|rule| rule.budget);
+        let (limits, units) = (rule.map(|r| r.limits()), rule.filter(|r| r.price.is_some()));
+        let bytes = limits.filter(|_| units.is_none()).and_then(|b| b.bytes_per_day());
         // The store says more exactly why nothing is stored.
         let not_stored = engine.store.trouble().map(|why| why.to_string());
         SharedFigures {
@@ -67,8 +69,9 @@ impl SharedFigures {
             gone: now.gone,
             suspected_misses: now.suspected_misses,
             rule: rule.map(|rule| rule.to_string()),
-            budget_polls_per_hour: budget.map(|b| b.polls_per_day() / 24.0),
-            budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
+            budget_polls_per_hour: limits.map(|b| b.polls_per_day() / 24.0),
+            budget_bytes_per_hour: bytes.map(|n| n / 24.0),
+            budget_units_per_hour: units.map(|r| r.budget.polls_per_day() / 24.0),
         }
     }
 
@@ -114,6 +117,7 @@ impl SharedFigures {
             suspected_misses: self.suspected_misses,
             budget_polls_per_hour: self.budget_polls_per_hour,
             budget_bytes_per_hour: self.budget_bytes_per_hour,
+            budget_units_per_hour: self.budget_units_per_hour,
         }
     }
 

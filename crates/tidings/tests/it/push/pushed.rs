@@ -159,20 +159,6 @@ fn without_a_public_address_no_hub_is_asked_and_doctor_says_so() {
 }
 
 #[test]
-fn rss_cloud_is_reported_and_not_spoken() {
-    let publisher = Publisher::start(1);
-    let cloud = "<cloud domain=\"rpc.example.org\" port=\"80\" path=\"/rsscloud\" \
-                 registerProcedure=\"\" protocol=\"http-post\"/>";
-    publisher.set("/c", rss_of("c", 0..1).replacen("<channel>", &format!("<channel>{cloud}"), 1));
-    let instance = Instance::new();
-    instance.poll_added(&publisher.url("/c"));
-    let shown = instance.run(&["feed", "show", "1", "--json"]).ok().json();
-    assert_eq!(shown["rss_cloud"], "rpc.example.org:80/rsscloud (http-post)");
-    let why = instance.run(&["feed", "why", "1"]).ok().stdout;
-    assert!(why.contains("rssCloud") && why.contains("does not support"), "{why}");
-}
-
-#[test]
 fn our_hub_and_our_subscriber_understand_each_other() {
     let publisher = Publisher::start(1);
     publisher.set("/news", rss_of("news", 0..2));

@@ -1,0 +1,15 @@
+//! Which entries of a trace somebody wants, for `lab run` and `lab budget`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct WantedArgs {
+    /// Queries that tell the wanted entries by the texts of the trace (columns title, summary,
+    /// content, author, categories, link, language, tags). Every figure then counts the wanted
+    /// entries only, as with a column `relevant`. Each policy or strategy runs twice: once it
+    /// learns from all entries, once from the wanted ones
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
+}
