@@ -1,6 +1,7 @@
 //! `cargo run -p xtask -- tidy` checks the repository. `-- described` compares a running instance
 //! with its API description. `-- postgres` starts a PostgreSQL server for a command, such as the
-//! tests. `-- bench` compares Tidings with other programs. No crate of the program imports this one.
+//! tests. `-- bench` compares Tidings with other programs. No crate of the program imports this
+//! one.
 
 mod bench;
 mod described;

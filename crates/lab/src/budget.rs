@@ -6,9 +6,9 @@
 //!
 //! Strategies that choose in every cycle get an equal part of the budget in each; a fraction of a
 //! poll carries over. `two-steps` and `only-tau` may exceed it, as published; they pay the excess
-//! back in the next cycle unless [`BudgetOptions::pay_back`] is off. Strategies that allocate polls ahead spend the budget of a whole period
-//! at any time within it, and not more. `tide` keeps its own account, as it does live: periods of
-//! UTC, and at most three times the even share in a cycle.
+//! back in the next cycle unless [`BudgetOptions::pay_back`] is off. Strategies that allocate polls
+//! ahead spend the budget of a whole period at any time within it, and not more. `tide` keeps its
+//! own account, as it does live: periods of UTC, and at most three times the even share in a cycle.
 //!
 //! With `warm_up` the strategy also spends the budget during the training phase. Polls and entries
 //! count from the start of the test phase.
@@ -35,11 +35,14 @@
 //! assert_eq!(spend(&world, careful, &setting).spender.to_string(), "tide:365d");
 //! ```
 
+mod allowance;
 mod as_live;
 mod belief;
 mod ledger;
 mod options;
 mod oracle;
+
+pub use allowance::PollAllowance;
 
 use std::time::Duration;
 
@@ -54,27 +57,6 @@ use ledger::Ledger;
 pub use ledger::StrategyRun;
 pub use options::BudgetOptions;
 use oracle::Oracle;
-
-/// A number of polls per period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PollAllowance {
-    pub polls: usize,
-    pub per: Duration,
-}
-
-impl PollAllowance {
-    fn per_cycle(&self, cycle: Duration) -> f64 {
-        self.polls as f64 * cycle.as_secs_f64() / self.per.as_secs_f64()
-    }
-
-    /// Returns the same allowance for a period that is at least one cycle.
-    fn over_cycles(self, cycle: Duration) -> PollAllowance {
-        if self.per >= cycle {
-            return self;
-        }
-        PollAllowance { polls: self.per_cycle(cycle).round() as usize, per: cycle }
-    }
-}
 
 /// The setting that all strategies of a comparison share.
 #[derive(Clone, Copy, Debug)]

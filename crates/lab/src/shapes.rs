@@ -114,14 +114,14 @@ impl DayShape {
 }
 
 /// The entries of one feed, with what each counts.
-struct Published {
+struct CountedEntries {
     times: Vec<Time>,
     /// The sum of what the entries before each one count; one more than there are entries.
     sums: Vec<f64>,
 }
 
-impl Published {
-    fn new(times: Vec<Time>, reading: ShapeReading) -> Published {
+impl CountedEntries {
+    fn new(times: Vec<Time>, reading: ShapeReading) -> CountedEntries {
         let day = |t: &Time| t.millis().div_euclid(DAY_MS);
         let mut sums = vec![0.0];
         for of_day in times.chunk_by(|a, b| day(a) == day(b)) {
@@ -133,7 +133,7 @@ impl Published {
                 sums.push(sums[sums.len() - 1] + each);
             }
         }
-        Published { times, sums }
+        CountedEntries { times, sums }
     }
 
     /// Returns what the entries in a range of numbers count.
@@ -178,7 +178,7 @@ impl OnlineEstimator {
 
 /// A reader that polls one feed at random moments around an average.
 struct SimulatedReader<'a> {
-    published: &'a Published,
+    published: &'a CountedEntries,
     model: Model,
     last: Time,
     n_seen: usize,
@@ -192,7 +192,7 @@ struct SimulatedReader<'a> {
 impl SimulatedReader<'_> {
     /// Simulates one cycle. Returns the error of the model in entries, then polls if it is due.
     fn cycle(&mut self, now: Time) -> f64 {
-        let Published { times, .. } = self.published;
+        let CountedEntries { times, .. } = self.published;
         let n = self.n_seen + times[self.n_seen..].partition_point(|t| *t <= now);
         let error = self.published.amount(self.n_seen, n) - self.model.expect(self.last, now);
         if now >= self.next {
@@ -262,9 +262,9 @@ fn error(shape: DayShape, setting: ReaderSetting, seed: u64) -> f64 {
     let publish = |feed| {
         let chance = &mut Chance::new(seed, feed);
         let times = shape.publish(setting.reading, start, 2 * WEEKS * 7, chance);
-        Published::new(times, setting.reading)
+        CountedEntries::new(times, setting.reading)
     };
-    let feeds: Vec<Published> = (0..FEEDS).map(publish).collect();
+    let feeds: Vec<CountedEntries> = (0..FEEDS).map(publish).collect();
     let mut readers: Vec<SimulatedReader<'_>> =
         (0..FEEDS).zip(&feeds).map(|(feed, each)| setting.reader(each, seed ^ feed)).collect();
     let n_cycles = 2 * WEEKS * 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
@@ -294,7 +294,7 @@ struct ReaderSetting {
 }
 
 impl ReaderSetting {
-    fn reader(self, published: &Published, seed: u64) -> SimulatedReader<'_> {
+    fn reader(self, published: &CountedEntries, seed: u64) -> SimulatedReader<'_> {
         let (last, next) = (Time::from_secs(0), Time::from_secs(0) + CYCLE);
         let chance = Chance::new(seed, 1 << 32);
         let model = self.online.start(self.smoothing, last);
@@ -332,7 +332,7 @@ fn one_adaptation(setting: ReaderSetting, seed: u64, feed: u64) -> Vec<f64> {
         let from = start + DAY * (i * WEEKS_EACH * 7);
         times.extend(shape.publish(setting.reading, from, WEEKS_EACH * 7, &mut chance));
     }
-    let published = Published::new(times, setting.reading);
+    let published = CountedEntries::new(times, setting.reading);
     let mut reader = setting.reader(&published, seed ^ feed);
     let per_week = 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
     let mut distances = Vec::new();

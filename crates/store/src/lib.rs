@@ -26,8 +26,9 @@ pub use db::integrity::Finding;
 pub use db::location::Location;
 pub use db::lock::{Lock, LockError, lock};
 pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
+pub use db::open_mode::OpenMode;
 pub use db::postgres::seat::SeatRow;
-pub use db::postgres::{AddressError, PgAddress};
+pub use db::postgres::{DatabaseAddressError, PgAddress};
 pub use db::transfer::{
     MigratedTable, MigrationError, MigrationPhase, MigrationProgress, MigrationSummary,
 };
@@ -88,4 +89,4 @@ pub use schedule::due::{
 };
 pub use schedule::replan::{ExpectedPoll, ExpectedPolls, Replan};
 pub use search::SearchWords;
-pub use store::{OpenMode, Store};
+pub use store::Store;

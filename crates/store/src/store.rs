@@ -18,13 +18,12 @@ use crate::db::metrics::StoreCounters;
 use crate::db::migrations;
 use crate::db::postgres::{PgAddress, connect, seat};
 use crate::db::readers::{ReaderPool, ReaderSource};
+use crate::db::server_session::ServerSession;
 use crate::db::writer;
-use crate::db::writer::{
-    AppliedJob, JobWork, ServerSession, SetJob, WriteJob, WriteObserver, WriterContext,
-};
+use crate::db::writer::{AppliedJob, JobWork, SetJob, WriteJob, WriteObserver, WriterContext};
 use crate::error::{DbError, shown};
 use crate::matching::MatcherSlot;
-use crate::{Location, StoreError, StoreMetrics};
+use crate::{Location, OpenMode, StoreError, StoreMetrics};
 
 /// Polls that wait for their commit at the same time. Each keeps its entries in memory until then.
 /// Beyond this limit the caller waits, which also slows down fetching.
@@ -32,16 +31,6 @@ const RECORDS_WAITING_MAX: usize = 1024;
 
 /// Takes the result of a job after the commit.
 pub(crate) type ReplyFn<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
-
-/// The access that the caller needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenMode {
-    /// For the holder of the folder's lock. Creates a missing store and migrates an older one.
-    ReadWrite,
-    /// For changes to a store that another process has locked. The file must exist in this version.
-    Shared,
-    ReadOnly,
-}
 
 /// A handle to the store. All clones share one store. Dropping the last one writes the pending
 /// changes and closes the files.

@@ -1,5 +1,6 @@
 //! The command line: commands, flags and their help texts. It decides nothing.
 
+mod budget;
 pub mod feed_list;
 pub mod lab;
 pub mod operate;
@@ -11,6 +12,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use budget::BudgetArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A feed aggregation engine that decides when to poll.
@@ -228,33 +230,6 @@ pub struct RunArgs {
     pub log_format: operate::LogFormat,
     #[command(flatten)]
     pub network: NetworkArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Feeds with a policy of their own, or of a tag, are not under the budget, \
-    but their polls count.\nStrategies: uniform, only-sat, only-tau, top-k-utility, two-steps, \
-    min-delay, min-delay-allocation,\nmin-delay-schedule, min-miss, crawl-freshness, crawl-age, \
-    lambda-crawl, top-k-expected, tide; tide:365d\nif losing an entry is as bad as waiting a year for it \
-    [default: 730d].\nEstimators: window, single-variable, periodic, histogram, changes, \
-    tide,\ndaily-total, offline.")]
-pub struct BudgetArgs {
-    /// Polls per time, e.g. 1000/1h; also bytes per time, e.g. 1000/1h,50MB; or `off`
-    #[arg(value_name = "N/TIME")]
-    pub budget: Option<String>,
-    /// The strategy that spends the polls [default: tide]
-    #[arg(long, value_name = "NAME")]
-    pub strategy: Option<String>,
-    /// The prediction model [default: periodic; tide has its own]
-    #[arg(long, value_name = "NAME")]
-    pub estimator: Option<String>,
-    /// The share of the polls that is for learning how often feeds post: 10%, or `auto`
-    #[arg(long, value_name = "PERCENT|auto")]
-    pub learn: Option<String>,
-    /// Print JSON, for programs
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Subcommand)]

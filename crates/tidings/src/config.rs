@@ -140,7 +140,7 @@ enum Addresses {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub data: PathBuf,
-    /// Where the store is: in the data folder, or in a database.
+    /// The place of the store: the data folder, or a database.
     pub store: store::Location,
     pub listen: SocketAddr,
     pub engine: engine::Settings,
@@ -248,7 +248,6 @@ fn data_folder(
 }
 
 /// Returns the database of the flag, or of the file; without one, the store is in the data folder.
-#[expect(clippy::disallowed_methods, reason = "the usual variables of PostgreSQL, read once here")]
 fn store_location(
     place: &InstanceArgs,
     of_file: Option<&str>,

@@ -111,6 +111,8 @@ fn table(document: &str) -> ImportTable {
 fn is_allowed(import: &Import<'_>, table: &ImportTable) -> bool {
     table.get(import.package).is_some_and(|may| may.contains(import.name))
         || (import.for_tests && TESTS_ALSO.contains(&(import.package, import.name)))
+        // A crate may name itself, to switch a feature on for its own tests.
+        || (import.for_tests && import.package == import.name)
 }
 
 fn manifest(package: &str) -> String {

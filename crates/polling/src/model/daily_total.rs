@@ -1,6 +1,5 @@
-//! The daily total as a component of its own, beside the shape of the day (Horincar, Amann and
-//! Artières 2012, section 7, "other learning components for estimating the total number of items
-//! published during a day"; source 000).
+//! The daily total as a component of its own, apart from the shape of the day (source 000). The
+//! paper proposes it in section 7 (Horincar, Amann and Artières 2012).
 //!
 //! The paper's periodic model mixes both: each hour learns its own rate, from the few entries of
 //! that hour. Here λ_j = N·s_j: the shares s_j of 24 hours learn slowly, and the total N, on which

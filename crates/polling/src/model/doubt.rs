@@ -18,8 +18,8 @@ impl Model {
     /// Returns the relative variance of the rate, from 0 (known) to 1 (unknown).
     ///
     /// A rate that rests on n entries has 1/n (Gamma and Poisson). The paper's smoothed models keep
-    /// no counts: a weight a of the newest poll leaves a/(2 − a) of the variance of one poll. What
-    /// cannot be learned, or follows the window anyway, has none.
+    /// no counts: a weight a of the newest poll leaves a/(2 − a) of the variance of one poll. A
+    /// rate that cannot be learned, or that follows the window anyway, has 0.
     pub fn doubt(&self) -> f64 {
         let smoothed = |smoothing: Smoothing| match smoothing {
             Smoothing::Adjusting { error_abs, .. } if error_abs <= 0.0 => 1.0,

@@ -66,7 +66,8 @@ pub enum Model {
     DailyTotal(DailyTotal),
     /// A profile of the day that is learned, frozen, and learned again.
     Offline(Box<OfflineProfile>),
-    /// Learned beforehand and not changed: `offline` in the lab, or a histogram trained on a history.
+    /// Learned beforehand and not changed: `offline` in the lab, or a histogram trained on a
+    /// history.
     Frozen(HourlyRates),
 }
 

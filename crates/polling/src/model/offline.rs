@@ -1,10 +1,10 @@
 //! An offline profile that is learned live: watched for a fortnight, then used without a change
 //! (Horincar, Amann and Artières 2012, section 6.3; source 000).
 //!
-//! "Several such learning periods may be repeated to update periodically the source publication
-//! profiles." A new period begins 90 days after the last one ended, or when the profile fits no
-//! longer: the mean deviance of the counts found, 2·(x·ln(x/e) − x + e) with e expected, is about 1
-//! while it fits, and a new period begins above 4. The old profile is used until the new one is
+//! The paper repeats learning periods to update the profiles. A new period begins 90 days after the
+//! last one ended, or when the profile does not fit any more. The measure is the mean deviance of
+//! the counts found, 2·(x·ln(x/e) − x + e) with e expected. It is about 1 while the profile fits.
+//! A new period begins above 4. The old profile is used until the new one is
 //! complete; before the first one the fortnight's histogram of each day is.
 //!
 //! ```

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::db::FILE_NAME;
-use crate::db::postgres::{AddressError, PgAddress, is_postgres};
+use crate::db::postgres::{DatabaseAddressError, PgAddress, is_postgres};
 use crate::error::shown;
 
 /// The place of a store.
@@ -20,7 +20,7 @@ impl Location {
     pub fn parse(
         text: &str,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Location, AddressError> {
+    ) -> Result<Location, DatabaseAddressError> {
         if is_postgres(text) {
             return PgAddress::parse(text, variable).map(Location::Postgres);
         }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::db::file_identity::FileIdentity;
 use crate::db::metrics::StoreCounters;
-use crate::db::postgres::{PgAddress, connect, seat};
+use crate::db::server_session::{BEAT_EVERY, ServerSession};
 use crate::db::sql::{Connection, SqlError};
 use crate::error::DbError;
 use crate::{ErrorKind, StoreError};
@@ -103,22 +103,12 @@ pub(crate) struct WriterContext {
     pub server: Option<ServerSession>,
 }
 
-/// The session of the writer on a database server.
-pub(crate) struct ServerSession {
-    pub address: PgAddress,
-    /// The epoch of the process that records; `None` for a guest.
-    pub epoch: Option<i64>,
-}
-
-/// The least often that the process that records shows a sign of life.
-const BEAT_EVERY: Duration = Duration::from_secs(1);
-/// How long the outcome of a commit is asked for whose answer was lost.
-const OUTCOME_PATIENCE: Duration = Duration::from_secs(60);
-
 /// Runs until every sender is dropped and all jobs are written.
 pub(crate) fn run(mut conn: Connection, jobs: &Receiver<WriteJob>, context: &WriterContext) {
     while let Some(first) = next_job(&conn, jobs, context) {
-        reconnect(&mut conn, context);
+        if let Some(server) = &context.server {
+            server.reconnect(&mut conn);
+        }
         let conn = &conn;
         if first.patient {
             std::thread::sleep(LINGER);
@@ -152,17 +142,6 @@ fn next_job(
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => write_group(conn, &mut VecDeque::new(), context),
         }
-    }
-}
-
-/// Opens the connection of a guest again after it was lost. The process that records never does:
-/// with the session it has lost the seat.
-fn reconnect(conn: &mut Connection, context: &WriterContext) {
-    let Some(ServerSession { address, epoch: None }) = &context.server else { return };
-    if conn.is_lost()
-        && let Ok(opened) = connect::writing(address)
-    {
-        *conn = opened;
     }
 }
 
@@ -248,17 +227,7 @@ fn commit(conn: &Connection, context: &WriterContext) -> Result<(), StoreError> 
         conn.control("commit").map_err(say)?;
         return context.identity.check();
     };
-    let transaction = seat::beat(conn, server.epoch).map_err(|fault| fault.at(&context.file))?;
-    match conn.control("commit") {
-        Err(error) if error.is_disconnected() => {
-            match seat::was_committed(&server.address, &transaction, OUTCOME_PATIENCE) {
-                Some(true) => Ok(()),
-                Some(false) => Err(say(error)),
-                None => Err(StoreError::OutcomeUnknown),
-            }
-        }
-        ended => ended.map_err(say),
-    }
+    server.commit(conn, &context.file)
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::db::sql::{Connection, Row, Rows, Statement, Value};
+use crate::db::sql::{Connection, DbStatement, Row, Rows, Value};
 use feed::FeedId;
 
 use crate::error::DbError;
@@ -209,7 +209,7 @@ fn merge(
     let states = part.order.groups()[group].iter().copied();
     let states: Vec<FeedState> = states.filter(|state| state.is_listed_by(part.state)).collect();
     let sql = part.sql(from.is_some());
-    let mut statements: Vec<Statement<'_>> =
+    let mut statements: Vec<DbStatement<'_>> =
         states.iter().map(|_| conn.prepare_cached(&sql)).collect::<Result<_, _>>()?;
     let mut lists = Vec::with_capacity(states.len());
     for (state, statement) in states.into_iter().zip(&mut statements) {

@@ -72,8 +72,8 @@ impl Store {
         })
     }
 
-    /// Takes the commands that no process has taken yet, oldest first. A command with a lower number
-    /// may be committed later than one with a higher number, so each row says who took it.
+    /// Takes the commands that no process has taken yet, oldest first. A command with a lower
+    /// number may be committed later than one with a higher number. So each row says who took it.
     pub fn take_requests(&self) -> Result<Vec<CommandRequest>, StoreError> {
         let untaken = "select 1 from requests where answered_at is null and taken_by is null";
         if !self.read(|conn| Ok(conn.prepare_cached(untaken)?.exists([])?))? {

@@ -222,7 +222,10 @@ impl Store {
             let n = conn.execute(sql, [query.0])?;
             let sql = "update deliveries set next_at = null where query = $1";
             conn.execute(sql, [query.0])?;
-            let sql = format!("update deliveries set waits = case when {WAITING} then 1 else 0 end where query = $1");
+            let sql = format!(
+                "update deliveries set waits = case when {WAITING} then 1 else 0 end \
+                 where query = $1"
+            );
             conn.execute(&sql, [query.0])?;
             Ok(n)
         })

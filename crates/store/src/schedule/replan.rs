@@ -122,7 +122,8 @@ impl Store {
                        where cast($1 as bigint) is not null or last_poll_at > $2";
             conn.execute(sql, params![by, now])?;
             let sql = "update domains set \
-                       not_before = not_before - coalesce(cast($1 as bigint), last_request_at - $2), \
+                       not_before = not_before \
+                       - coalesce(cast($1 as bigint), last_request_at - $2), \
                        last_request_at = case when last_request_at > $2 then $2 \
                                          else last_request_at end \
                        where cast($1 as bigint) is not null or last_request_at > $2";

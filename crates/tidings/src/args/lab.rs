@@ -165,7 +165,7 @@ pub struct LabBudgetArgs {
     pub json: bool,
 }
 
-/// Where the papers differ from live use.
+/// Settings in which the papers differ from live use.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct AsPublishedArgs {
     /// Let a strategy that allocates polls leave a feed alone for more than 28 days

@@ -60,7 +60,7 @@ async fn page(args: &PageArgs) -> Result<FetchedPage, CliError> {
         return Ok(FetchedPage { name: args.page.clone(), bytes, content_type, url: base });
     }
     let url = feed::FeedUrl::parse(&args.page).map_err(|error| input_error(error.to_string()))?;
-    let place = InstanceArgs { data: None, config: args.config.clone() };
+    let place = InstanceArgs { data: None, database: None, config: args.config.clone() };
     let network = NetworkArgs { allow_private: args.allow_private, ..NetworkArgs::default() };
     let config = config::read(&place, &network)?;
     let errands = Errands::alone(Fetcher::new(config.fetch)?, config.engine.gaps);

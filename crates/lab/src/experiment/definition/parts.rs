@@ -82,7 +82,7 @@ pub struct BudgetPart {
     pub test: Duration,
     #[serde(default)]
     pub true_counts: bool,
-    /// Where a reproduction differs from live use.
+    /// Settings in which a reproduction differs from live use.
     #[serde(default)]
     pub options: BudgetOptions,
 }
@@ -107,7 +107,7 @@ pub struct BudgetsPart {
     pub test: Duration,
     #[serde(default)]
     pub true_counts: bool,
-    /// Where a reproduction differs from live use.
+    /// Settings in which a reproduction differs from live use.
     #[serde(default)]
     pub options: BudgetOptions,
     /// Learning shares to compare, from a cold start: with them the budget is also spent in the
@@ -140,7 +140,7 @@ pub struct LearningPart {
     pub cycle: Duration,
     #[serde(default = "twenty_days", deserialize_with = "duration")]
     pub test: Duration,
-    /// Where a reproduction differs from live use.
+    /// Settings in which a reproduction differs from live use.
     #[serde(default)]
     pub options: BudgetOptions,
 }

@@ -41,8 +41,8 @@ fn an_hourly_look_follows_a_change_of_behaviour_and_a_daily_one_does_not() {
     assert!(daily[2 * weeks - 1] > 0.6 * daily[weeks], "{daily:?}");
 }
 
-/// Source 000, figures 9 and 10 as printed: peaks every four hours, each day's entries divided by
-/// their number, the real day as the mean of the last seven days. "As the sources are refreshed
+/// Source 000, figures 9 and 10 as printed: peaks every four hours. Each day's entries are divided
+/// by their number. The real day is the mean of the last seven days. "As the sources are refreshed
 /// less frequently, the single variable estimation becomes as good as the periodic one."
 #[test]
 fn with_peaks_every_four_hours_the_single_variable_catches_up_when_polls_are_rare() {

@@ -87,7 +87,7 @@ fn a_strategy_that_knows_the_wanted_shares_finds_more_for_the_same_polls() {
         allowance,
         cycle: HOUR / 6,
         estimator: Estimator::Periodic,
-        true_counts: false,
+        options: lab::budget::BudgetOptions::default(),
     };
     for strategy in [Strategy::MinDelay, Strategy::TwoSteps, Strategy::Tide] {
         let blind = spend_by(&world, strategy.into(), &setting, LearnsFrom::All);
@@ -126,7 +126,7 @@ fn in_a_population_with_topics_a_rare_topic_is_found_sooner() {
         allowance: PollAllowance { polls: 150, per: HOUR },
         cycle: HOUR / 6,
         estimator: Estimator::Periodic,
-        true_counts: false,
+        options: lab::budget::BudgetOptions::default(),
     };
     let spend = |learns| spend_by(&world, Strategy::Tide.into(), &setting, learns);
     let (blind, knowing) = (spend(LearnsFrom::All), spend(LearnsFrom::Wanted));

@@ -1,5 +1,5 @@
-//! Iterative refinement of a schedule (Sia, Cho and Cho 2007, section 3.2.2; source 002): each point
-//! in turn moves to its best position between its neighbours, until nothing moves.
+//! Iterative refinement of a schedule (Sia, Cho and Cho 2007, section 3.2.2; source 002): each
+//! point in turn moves to its best position between its neighbours, until nothing moves.
 //!
 //! Between τ_{j−1} and τ_{j+1} the waiting is least where theorem 3 holds, λ(τ_j)·(τ_{j+1} − τ_j) =
 //! ∫_{τ_{j−1}}^{τ_j} λ(t) dt, or on an edge of a slot, at which λ jumps. The result is a local

@@ -1,5 +1,5 @@
-//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 3.2.2; source 002). One search
-//! covers the first two points, with the rest from theorem 3; the other covers all points.
+//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 3.2.2; source 002). One
+//! search covers the first two points, with the rest from theorem 3; the other covers all points.
 //!
 //! ```
 //! use polling::budget::{curve::Curve, search::on_grid};

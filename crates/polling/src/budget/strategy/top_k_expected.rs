@@ -13,7 +13,7 @@
 //! assert_eq!(top_k_expected(&feeds, 3), [1, 2, 0]);
 //! ```
 
-/// What the rank of a feed depends on.
+/// The values on which the rank of a feed depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// New entries expected now. A feed that must not be chosen has fewer than zero.

@@ -2,8 +2,8 @@
 //!
 //! The source gives these rules; their order is our choice, since the patterns overlap. The window
 //! of the last poll decides four patterns. No entry is **empty**, one is **single entry**. A median
-//! gap of zero with the newest entry within a second of the response's `Date` is **on-the-fly**. All
-//! times equal is **chunked**.
+//! gap of zero with the newest entry within a second of the response's `Date` is **on-the-fly**.
+//! All times equal is **chunked**.
 //!
 //! All known entries decide the others. The newest at least eight weeks old and eight median gaps
 //! old is **zombie**. No gap above two hours is **constant**. A median gap of a day or more is
@@ -61,9 +61,9 @@ pub fn pattern_of(times: &[Time], answered_at: Time) -> UpdatePattern {
     pattern_of_window(times, times, answered_at)
 }
 
-/// Returns the pattern of a feed with these publication times, oldest first: those that the `window`
-/// of the last poll showed, and all that are `known`. `answered_at` is the response's `Date`, or
-/// else the time of the poll.
+/// Returns the pattern of a feed with these publication times, oldest first: those that the
+/// `window` of the last poll showed, and all that are `known`. `answered_at` is the
+/// response's `Date`, or else the time of the poll.
 pub fn pattern_of_window(window: &[Time], known: &[Time], answered_at: Time) -> UpdatePattern {
     let (Some(oldest), Some(newest)) = (window.first(), window.last()) else {
         return UpdatePattern::Empty;
@@ -72,7 +72,7 @@ pub fn pattern_of_window(window: &[Time], known: &[Time], answered_at: Time) -> 
         return UpdatePattern::SingleEntry;
     }
     let age = answered_at.millis_since(*newest);
-    if Gaps::of(window).median == 0 && age.abs() <= ON_THE_FLY_MS {
+    if GapSummary::of(window).median == 0 && age.abs() <= ON_THE_FLY_MS {
         return UpdatePattern::OnTheFly;
     }
     if oldest == newest {
@@ -80,7 +80,7 @@ pub fn pattern_of_window(window: &[Time], known: &[Time], answered_at: Time) -> 
     }
     // Without a history the window is all that is known.
     let known = if known.len() < window.len() { window } else { known };
-    let Gaps { median, longest } = Gaps::of(known);
+    let GapSummary { median, longest } = GapSummary::of(known);
     if age >= ZOMBIE_MS && age >= median.saturating_mul(ZOMBIE_GAPS) {
         UpdatePattern::Zombie
     } else if longest <= CONSTANT_GAP_MS {
@@ -93,21 +93,21 @@ pub fn pattern_of_window(window: &[Time], known: &[Time], answered_at: Time) -> 
 }
 
 /// The gaps between entries, in milliseconds.
-struct Gaps {
+struct GapSummary {
     /// The lower of the two in the middle.
     median: i64,
     longest: i64,
 }
 
-impl Gaps {
+impl GapSummary {
     /// Returns zeros for fewer than two entries.
-    fn of(times: &[Time]) -> Gaps {
+    fn of(times: &[Time]) -> GapSummary {
         let mut gaps: Vec<i64> = times.windows(2).map(|w| w[1].millis_since(w[0])).collect();
         let Some(longest) = gaps.iter().copied().max() else {
-            return Gaps { median: 0, longest: 0 };
+            return GapSummary { median: 0, longest: 0 };
         };
         let middle = (gaps.len() - 1) / 2;
-        Gaps { median: *gaps.select_nth_unstable(middle).1, longest }
+        GapSummary { median: *gaps.select_nth_unstable(middle).1, longest }
     }
 }
 

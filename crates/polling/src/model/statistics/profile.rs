@@ -76,7 +76,8 @@ impl Profiles {
         Some(Profiles { centres })
     }
 
-    /// Returns the centre that is nearest to the shares of a day's hours, as the paper assigns feeds.
+    /// Returns the centre that is nearest to the shares of a day's hours. The paper assigns feeds
+    /// in this way.
     pub fn nearest(&self, shares: &Hours) -> &Hours {
         &self.centres[nearest(&self.centres, shares)]
     }

@@ -1,9 +1,9 @@
 //! `advarss`, `advarss:seed=7`, `advarss:fixed=8m` — fast after a change, slower while nothing
 //! changes (Adam, Bouras and Poulopoulos 2010; source 004).
 //!
-//! The system runs every X minutes, X random between 6 and 10 (360 to 600 s). Each feed has M, the runs between two polls, T,
-//! the runs since its last change, and ToE, a countdown: each run decrements ToE and polls at 0.
-//! Then
+//! The system runs every X minutes, X random between 6 and 10 (360 to 600 s). Each feed has M, the
+//! runs between two polls, T, the runs since its last change, and ToE, a countdown: each run
+//! decrements ToE and polls at 0. Then
 //! - unchanged: temp = T + M; M = M + 0.3·T; T = temp
 //! - changed: T = 1; M = 0.2·M + 0.8·T
 //! - M stays in [1, ceiling]; ToE = ceil(M).

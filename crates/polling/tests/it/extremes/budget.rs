@@ -47,7 +47,10 @@ proptest! {
 
     #[test]
     fn no_strategy_spends_more_than_the_budget_whatever_its_feeds_weigh_and_the_clock_does(
-        feeds in prop::collection::vec((weight(), cost(), 0..30_i64, 0..ModelKind::ALL.len()), 0..12),
+        feeds in prop::collection::vec(
+            (weight(), cost(), 0..30_i64, 0..ModelKind::ALL.len()),
+            0..12,
+        ),
         polls in prop_oneof![Just(0_u32), 1..5_u32, 5..1000_u32],
         bytes in prop_oneof![3 => Just(None), 1 => (0..1_000_000_u64).prop_map(Some)],
         per in prop::sample::select(vec!["1s", "1m", "1h", "1d", "7d", "365d"]),

@@ -19,7 +19,9 @@ pub(crate) enum TlsCheck {
 
 /// The address of a database. Its text form names no password.
 #[derive(Clone)]
-pub struct PgAddress {
+pub struct PgAddress(Arc<AddressParts>);
+
+struct AddressParts {
     config: Config,
     tls_check: TlsCheck,
     tls_authority: Option<PathBuf>,
@@ -29,7 +31,7 @@ pub struct PgAddress {
 /// The reason why a text is not the address of a database.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text} is not a database address: {why}; write postgres://user@host/database")]
-pub struct AddressError {
+pub struct DatabaseAddressError {
     text: String,
     why: String,
 }
@@ -39,8 +41,8 @@ impl PgAddress {
     pub fn parse(
         text: &str,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<PgAddress, AddressError> {
-        let fail = |why: String| AddressError { text: without_password(text), why };
+    ) -> Result<PgAddress, DatabaseAddressError> {
+        let fail = |why: String| DatabaseAddressError { text: without_password(text), why };
         if !is_postgres(text) {
             return Err(fail("it does not begin with postgres://".to_owned()));
         }
@@ -77,30 +79,30 @@ impl PgAddress {
         let authority = options.authority.or_else(|| variable("PGSSLROOTCERT"));
         let tls_authority = authority.map(PathBuf::from);
         let shown = Arc::from(shown(&config));
-        Ok(PgAddress { config, tls_check, tls_authority, shown })
+        Ok(PgAddress(Arc::new(AddressParts { config, tls_check, tls_authority, shown })))
     }
 
     pub(crate) fn config(&self) -> Config {
-        self.config.clone()
+        self.0.config.clone()
     }
 
     pub(crate) fn tls_check(&self) -> TlsCheck {
-        self.tls_check
+        self.0.tls_check
     }
 
     pub(crate) fn tls_authority(&self) -> Option<&PathBuf> {
-        self.tls_authority.as_ref()
+        self.0.tls_authority.as_ref()
     }
 
     /// The text for errors and logs: user, hosts and database.
     pub fn shown(&self) -> &Arc<str> {
-        &self.shown
+        &self.0.shown
     }
 }
 
 impl fmt::Debug for PgAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
+        f.write_str(&self.0.shown)
     }
 }
 

@@ -23,12 +23,13 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Opens a connection that writes.
 pub(crate) fn writing(address: &PgAddress) -> Result<Connection> {
-    open(address, SESSION).map(Connection::Postgres)
+    open(address, SESSION).map(Box::new).map(Connection::Postgres)
 }
 
 /// Opens a connection that only reads.
 pub(crate) fn reading(address: &PgAddress) -> Result<Connection> {
-    open(address, &format!("{SESSION}; {READ_LIMIT}")).map(Connection::Postgres)
+    let session = format!("{SESSION}; {READ_LIMIT}");
+    open(address, &session).map(Box::new).map(Connection::Postgres)
 }
 
 fn open(address: &PgAddress, session: &str) -> Result<PgConnection> {

@@ -12,7 +12,7 @@ use futures_util::future::{join, poll_immediate};
 use tokio_postgres::{Client, Row, Statement};
 
 use super::PgRows;
-use super::cursor::{Cursor, ScanSteps};
+use super::cursor::{OpenCursor, ScanSteps};
 use super::runtime::wait;
 use super::values::Parameter;
 use crate::ErrorKind;
@@ -106,7 +106,7 @@ impl PgConnection {
         steps: ScanSteps,
     ) -> Result<PgRows<'_>> {
         let name = self.cursors.borrow_mut().take_name(&prepared.sql);
-        let cursor = Cursor { conn: self, name };
+        let cursor = OpenCursor { conn: self, name };
         let sql = format!("declare {} no scroll cursor for {}", cursor.name, prepared.sql);
         let declare = self.prepare(&sql)?;
         let fetch = fetch_text(&cursor.name, steps.first);

@@ -26,17 +26,17 @@ pub(crate) struct PgRows<'c> {
     rows: vec::IntoIter<Row>,
     current: Option<Row>,
     /// The cursor that has more rows.
-    cursor: Option<Cursor<'c>>,
+    cursor: Option<OpenCursor<'c>>,
     step: usize,
 }
 
 /// An open cursor.
-pub(super) struct Cursor<'c> {
+pub(super) struct OpenCursor<'c> {
     pub conn: &'c PgConnection,
     pub name: String,
 }
 
-impl Drop for Cursor<'_> {
+impl Drop for OpenCursor<'_> {
     fn drop(&mut self) {
         self.conn.close_cursor(&self.name);
     }
@@ -47,7 +47,7 @@ impl<'c> PgRows<'c> {
         PgRows { rows: rows.into_iter(), current: None, cursor: None, step: 0 }
     }
 
-    pub(super) fn begun(rows: Vec<Row>, cursor: Cursor<'c>, steps: ScanSteps) -> PgRows<'c> {
+    pub(super) fn begun(rows: Vec<Row>, cursor: OpenCursor<'c>, steps: ScanSteps) -> PgRows<'c> {
         let cursor = (rows.len() == steps.first).then_some(cursor);
         PgRows { rows: rows.into_iter(), current: None, cursor, step: steps.further }
     }

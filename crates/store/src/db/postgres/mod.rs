@@ -16,7 +16,7 @@ mod tls;
 mod values;
 
 pub(crate) use address::is_postgres;
-pub use address::{AddressError, PgAddress};
+pub use address::{DatabaseAddressError, PgAddress};
 pub(crate) use connection::{PgConnection, PgStatement};
 pub(crate) use copying::PgCopy;
 pub(crate) use cursor::{PgRows, ScanSteps};

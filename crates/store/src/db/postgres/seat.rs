@@ -26,7 +26,7 @@ pub(crate) struct Seated {
     pub epoch: Option<i64>,
 }
 
-/// What other processes see of the holder of the seat.
+/// The holder of the seat, as other processes see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatRow {
     pub epoch: i64,

@@ -8,10 +8,10 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::db::sql::{Datum, Result, SqlError, ToValue, Value};
 
-type Fault = Box<dyn Error + Sync + Send>;
+type ValueError = Box<dyn Error + Sync + Send>;
 
 impl ToSql for Value<'_> {
-    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Fault> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, ValueError> {
         match *self {
             Value::Null => Ok(IsNull::Yes),
             Value::Int(n) => whole(n, kind, out),
@@ -44,7 +44,7 @@ impl ToSql for Value<'_> {
 }
 
 impl ToSql for Datum<'_> {
-    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Fault> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, ValueError> {
         self.to_value().to_sql(kind, out)
     }
 
@@ -63,7 +63,7 @@ pub(crate) enum Parameter<'a> {
 }
 
 impl ToSql for Parameter<'_> {
-    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Fault> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, ValueError> {
         match self {
             Parameter::One(value) => value.to_sql(kind, out),
             Parameter::List(values) => values.to_sql(kind, out),
@@ -77,7 +77,7 @@ impl ToSql for Parameter<'_> {
     to_sql_checked!();
 }
 
-fn whole(n: i64, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Fault> {
+fn whole(n: i64, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, ValueError> {
     match *kind {
         Type::INT8 => n.to_sql(kind, out),
         Type::INT4 => i32::try_from(n)?.to_sql(kind, out),
@@ -89,7 +89,7 @@ fn whole(n: i64, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull,
     }
 }
 
-fn mismatch(given: &str, kind: &Type) -> Fault {
+fn mismatch(given: &str, kind: &Type) -> ValueError {
     format!("the statement expects {kind}, but the parameter is {given}").into()
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn column_value(row: &tokio_postgres::Row, column: usize) -> Result<V
 struct WireValue<'a>(Value<'a>);
 
 impl<'a> FromSql<'a> for WireValue<'a> {
-    fn from_sql(kind: &Type, raw: &'a [u8]) -> std::result::Result<WireValue<'a>, Fault> {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> std::result::Result<WireValue<'a>, ValueError> {
         Ok(WireValue(match *kind {
             Type::INT8 => Value::Int(i64::from_sql(kind, raw)?),
             Type::INT4 => Value::Int(i64::from(i32::from_sql(kind, raw)?)),
@@ -121,7 +121,7 @@ impl<'a> FromSql<'a> for WireValue<'a> {
         }))
     }
 
-    fn from_sql_null(_: &Type) -> std::result::Result<WireValue<'a>, Fault> {
+    fn from_sql_null(_: &Type) -> std::result::Result<WireValue<'a>, ValueError> {
         Ok(WireValue(Value::Null))
     }
 
@@ -146,8 +146,8 @@ impl<'a> FromSql<'a> for WireValue<'a> {
 }
 
 /// Reads a `numeric`, the type of a sum of whole numbers: digits to base 10,000.
-fn numeric(raw: &[u8]) -> std::result::Result<Value<'static>, Fault> {
-    let word = |at: usize| -> std::result::Result<i16, Fault> {
+fn numeric(raw: &[u8]) -> std::result::Result<Value<'static>, ValueError> {
+    let word = |at: usize| -> std::result::Result<i16, ValueError> {
         let bytes = raw.get(at * 2..at * 2 + 2).ok_or("a numeric is cut off")?;
         Ok(i16::from_be_bytes([bytes[0], bytes[1]]))
     };

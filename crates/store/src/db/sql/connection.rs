@@ -1,20 +1,20 @@
 //! A connection to one of the two databases.
 
-use super::{Params, Result, Row, SqlError, Statement};
+use super::{DbStatement, Params, Result, Row, SqlError};
 use crate::db::postgres::PgConnection;
 
 /// A connection. It belongs to one thread at a time.
 pub(crate) enum Connection {
     Sqlite(rusqlite::Connection),
-    Postgres(PgConnection),
+    Postgres(Box<PgConnection>),
 }
 
 impl Connection {
     /// Prepares a statement, or returns the one that was prepared before.
-    pub fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
+    pub fn prepare_cached(&self, sql: &str) -> Result<DbStatement<'_>> {
         match self {
-            Connection::Sqlite(conn) => Ok(Statement::Sqlite(conn.prepare_cached(sql)?)),
-            Connection::Postgres(conn) => Ok(Statement::Postgres(conn, conn.prepare(sql)?)),
+            Connection::Sqlite(conn) => Ok(DbStatement::Sqlite(conn.prepare_cached(sql)?)),
+            Connection::Postgres(conn) => Ok(DbStatement::Postgres(conn, conn.prepare(sql)?)),
         }
     }
 

@@ -6,18 +6,17 @@
 
 mod connection;
 mod datum;
-mod error;
 mod keyed;
 mod params;
 mod statement;
 mod value;
 
+pub(crate) use crate::error::SqlError;
 pub(crate) use connection::Connection;
 pub(crate) use datum::{Datum, row};
-pub(crate) use error::SqlError;
 pub(crate) use keyed::{from_lists, lateral, names, unnest};
 pub(crate) use params::{Params, params};
-pub(crate) use statement::{Row, Rows, Statement};
+pub(crate) use statement::{DbStatement, Row, Rows};
 pub(crate) use value::{FromValue, ToValue, Value};
 
 /// The result of an SQL statement.

@@ -6,19 +6,19 @@ use super::{FromValue, Params, Result, SqlError, Value, lateral};
 use crate::db::postgres::{PgConnection, PgRows, PgStatement, ScanSteps, column_value};
 
 /// A prepared statement.
-pub(crate) enum Statement<'c> {
+pub(crate) enum DbStatement<'c> {
     Sqlite(rusqlite::CachedStatement<'c>),
     Postgres(&'c PgConnection, Arc<PgStatement>),
 }
 
-impl Statement<'_> {
+impl DbStatement<'_> {
     /// Runs the statement and returns the number of rows that it changed.
     pub fn execute(&mut self, params: impl Params) -> Result<usize> {
         params.pass(|values| match self {
-            Statement::Sqlite(statement) => {
+            DbStatement::Sqlite(statement) => {
                 Ok(statement.execute(rusqlite::params_from_iter(values))?)
             }
-            Statement::Postgres(conn, statement) => conn.execute(statement, values),
+            DbStatement::Postgres(conn, statement) => conn.execute(statement, values),
         })
     }
 
@@ -47,14 +47,14 @@ impl Statement<'_> {
         Ok(MappedRows { rows: self.query(params)?, read })
     }
 
-    /// Runs a query. PostgreSQL sends all rows at once: use [`Statement::scan`] if there may be
+    /// Runs a query. PostgreSQL sends all rows at once: use [`DbStatement::scan`] if there may be
     /// many and the caller may stop early.
     pub fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
         match self {
-            Statement::Sqlite(statement) => params
+            DbStatement::Sqlite(statement) => params
                 .pass(|values| bind(statement, values))
                 .map(|()| Rows::Sqlite(statement.raw_query())),
-            Statement::Postgres(conn, statement) => {
+            DbStatement::Postgres(conn, statement) => {
                 params.pass(|values| conn.query(statement, values)).map(Rows::Postgres)
             }
         }
@@ -68,8 +68,8 @@ impl Statement<'_> {
     /// The same with other steps.
     pub fn scan_by(&mut self, params: impl Params, steps: ScanSteps) -> Result<Rows<'_>> {
         match self {
-            Statement::Sqlite(_) => self.query(params),
-            Statement::Postgres(conn, statement) => {
+            DbStatement::Sqlite(_) => self.query(params),
+            DbStatement::Postgres(conn, statement) => {
                 params.pass(|values| conn.scan(statement, values, steps)).map(Rows::Postgres)
             }
         }
@@ -86,7 +86,7 @@ impl Statement<'_> {
     ) -> Result<Vec<T>> {
         let mut found = Vec::with_capacity(keys.len());
         match self {
-            Statement::Sqlite(statement) => {
+            DbStatement::Sqlite(statement) => {
                 for (place, key) in keys.iter().enumerate() {
                     let values = std::iter::once(key).chain(others);
                     let mut rows = statement.query(rusqlite::params_from_iter(values))?;
@@ -95,7 +95,7 @@ impl Statement<'_> {
                     }
                 }
             }
-            Statement::Postgres(conn, statement) => {
+            DbStatement::Postgres(conn, statement) => {
                 let rows = conn.query_each(statement, lateral, keys, others)?;
                 for row in &rows {
                     let place = i64::from_value(column_value(row, 0)?)?;

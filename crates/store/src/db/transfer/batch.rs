@@ -2,7 +2,7 @@
 
 use super::tables::CopiedTable;
 use crate::db::postgres::PgCopy;
-use crate::db::sql::{Connection, Result, Statement, Value};
+use crate::db::sql::{Connection, DbStatement, Result, Value};
 
 /// Bytes after which a batch is committed: a few rows may hold large texts.
 const BATCH_BYTES: usize = 8 << 20;
@@ -15,7 +15,7 @@ pub(super) struct RowBatch<'c> {
 }
 
 enum BatchForm<'c> {
-    Sqlite { conn: &'c Connection, insert: Statement<'c> },
+    Sqlite { conn: &'c Connection, insert: DbStatement<'c> },
     Postgres(PgCopy),
 }
 

@@ -86,7 +86,7 @@ impl<'a> SetRows<'a> {
         for edit in &document.entries.edited {
             let [title, link, author, summary, content, categories, enclosures, rest @ ..] =
                 values::edited(edit, record.at);
-            let [updated_at, edited_at, content_hash] = rest;
+            let [updated_at, edited_at, content_hash, language] = rest;
             let (feed, key) = (record.feed.0.into(), edit.key.bytes().into());
             self.edited.push([
                 feed,
@@ -101,6 +101,7 @@ impl<'a> SetRows<'a> {
                 updated_at,
                 edited_at,
                 content_hash,
+                language,
             ]);
         }
         if let Some(window) = &document.entries.window {
@@ -112,9 +113,9 @@ impl<'a> SetRows<'a> {
                 }
             }
         }
-        let [title, site, language, hub, topic, cloud] = values::facts(document);
+        let [title, site, language, hub, topic, cloud, categories] = values::facts(document);
         let (feed, hints) = (record.feed.0.into(), values::hints(document));
-        self.facts.push([feed, title, site, language, hub, topic, cloud, hints]);
+        self.facts.push([feed, title, site, language, hub, topic, cloud, categories, hints]);
     }
 
     fn add_state(&mut self, record: &'a PollRecord, n_new: i64, state: i64, load: i64) {

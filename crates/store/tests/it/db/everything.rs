@@ -109,6 +109,7 @@ async fn queries(store: &Store, feed: FeedId) {
             domain: Domain::from_stored("reader.example"),
             from: "192.0.2.1".to_owned(),
             kind: subscribe.clone(),
+            protocol: store::SubscriberProtocol::WebSub,
         };
         store.add_hub_request(&wish, at(14)).unwrap();
     }

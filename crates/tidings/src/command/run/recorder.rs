@@ -124,7 +124,7 @@ impl Recorder {
         self.slot.set(None);
         match ended {
             Ended::Stopped => engine.stop().await,
-            // What was not recorded is polled again by the next process.
+            // The next process polls again where nothing was recorded.
             Ended::SeatLost => drop(tokio::time::timeout(END_LIMIT, engine.stop()).await),
         }
         Ok(ended)

@@ -71,8 +71,8 @@ fn fill(store: &Store) {
              update feed_state set generation = 548 where feed = 2; \
              update totals set n = 548 where name = 'polls'; \
              insert into polls (feed, generation, at, outcome, n_new, window_len, overlap, \
-             suspected_miss, bytes, elapsed_ms) select 2, g, g * 9000000::bigint, 'seen', g % 3, 1, 1, 0, \
-             5, 5 from generate_series(1, 547) as g; \
+             suspected_miss, bytes, elapsed_ms) select 2, g, g * 9000000::bigint, 'seen', \
+             g % 3, 1, 1, 0, 5, 5 from generate_series(1, 547) as g; \
              insert into poll_days values (2, 0, 1, 1, 1, 1, 1, 1), (2, -2000, 1, 1, 1, 1, 1, 1); \
              insert into push_subscriptions (feed, token, secret, hub, topic, next_at) \
              values (1, 'a', '', '', '', 0), (2, 'b', '', '', '', 0); \

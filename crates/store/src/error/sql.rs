@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::ErrorCode;
 use tokio_postgres::error::SqlState;
 
-use crate::ErrorKind;
+use super::ErrorKind;
 
 /// An error of a statement.
 #[derive(Clone, Debug)]

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use feed::FeedId;
 
-use crate::db::sql::SqlError;
+mod sql;
+
+pub(crate) use sql::SqlError;
 
 /// An error of the store. Cheap to clone: all polls of a lost group get the same error.
 #[derive(Clone, Debug, thiserror::Error)]
