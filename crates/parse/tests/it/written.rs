@@ -36,6 +36,12 @@ fn published() -> PublishedDocument {
         link: Some("http://e.org/".to_owned()),
         self_link: Some("http://e.org/feed".to_owned()),
         hubs: vec!["http://hub.e.org/".to_owned()],
+        cloud: Some(parse::write::CloudService {
+            domain: "cloud.e.org".to_owned(),
+            port: 80,
+            path: "/notify?a&b".to_owned(),
+            protocol: "http-post",
+        }),
         language: Some("en-GB".to_owned()),
         updated: Some(Time::from_secs(1_072_866_000)),
         ttl: Some(std::time::Duration::from_secs(3600)),
@@ -57,6 +63,9 @@ fn an_item_names_the_feed_it_was_taken_from_and_a_page_the_next() {
     let source = "<source url=\"http://their.org/feed?a&amp;b\">Theirs &amp; others'</source>";
     assert!(rss.contains(source), "{rss}");
     assert!(rss.contains("<atom:link rel=\"next\""));
+    let cloud = "<cloud domain=\"cloud.e.org\" port=\"80\" path=\"/notify?a&amp;b\" \
+                 registerProcedure=\"\" protocol=\"http-post\"/>";
+    assert!(rss.contains(cloud) && !atom.contains("cloud.e.org"), "{rss}");
     let json = json(&doc);
     assert!(json.contains("\"next_url\":\"http://e.org/feed?before=7&x\""), "{json}");
 }

@@ -95,10 +95,11 @@ fn gains_are_said_in_words_and_faults_with_their_place() {
     let refused = instance.run(&args);
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("wrong.query:2:12:"), "{}", refused.stderr);
-    let marks = file(&instance, "marks.csv", "feed,published,relevant\nf,2011-07-16,maybe\n");
+    let marks =
+        file(&instance, "marks.csv", "feed,published,relevant\nf,2011-07-16T05:00:00Z,maybe\n");
     let refused = instance.run(&["lab", "run", "--trace", &marks, "--policy", "fix:1h"]);
     assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("marks.csv:2:14:"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("marks.csv:2:24:"), "{}", refused.stderr);
 }
 
 #[test]
