@@ -290,7 +290,7 @@ fn cpu_ms(with_server: bool) -> u64 {
             ticks += field(11) + field(12);
         }
         if Some(id) == server {
-            // The time of its children that have ended.
+            // The server counts the time of children that have ended.
             ticks += field(13) + field(14);
         }
     }

@@ -32,9 +32,9 @@ use rows::SetRows;
 /// 1 GB in one statement.
 const BYTES_MAX: usize = 16_000_000;
 
-/// Plans for the statements of a set, until the end of the transaction. Each finds a few hundred
-/// rows by their keys, so an index is always right. Plans that were made while the tables were
-/// small would read whole tables.
+/// Settings for the plans of a set's statements, until the end of the transaction. Each statement
+/// finds a few hundred rows by their keys, so an index is always right. A plan that was made while
+/// the tables were small would read whole tables.
 const PLANS: &str = "set local plan_cache_mode = force_generic_plan; \
     set local enable_seqscan = off; set local enable_hashjoin = off; \
     set local enable_mergejoin = off";

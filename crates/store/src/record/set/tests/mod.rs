@@ -73,7 +73,8 @@ fn fill(store: &Store) {
              insert into polls (feed, generation, at, outcome, n_new, window_len, overlap, \
              suspected_miss, bytes, elapsed_ms) select 2, g, g * 9000000::bigint, 'seen', \
              g % 3, 1, 1, 0, 5, 5 from generate_series(1, 547) as g; \
-             insert into poll_days values (2, 0, 1, 1, 1, 1, 1, 1), (2, -2000, 1, 1, 1, 1, 1, 1); \
+             insert into poll_days values (2, 0, 1, 1, 1, 1, 1, 1), \
+             (2, -2000, 1, 1, 1, 1, 1, 1); \
              insert into push_subscriptions (feed, token, secret, hub, topic, next_at) \
              values (1, 'a', '', '', '', 0), (2, 'b', '', '', '', 0); \
              insert into feed_window (feed, shown, learned) values (5, 'broken', 'x')",
@@ -218,7 +219,7 @@ fn sets_and_single_records_leave_the_same_rows() {
     }
     let rounds = std::env::var("TIDINGS_SET_ROUNDS").ok().and_then(|n| n.parse().ok());
     for round in 0..rounds.unwrap_or(3) {
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (round + 1) * 0x1234_5678_9abc);
+        let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ ((round + 1) * 0x1234_5678_9abc));
         let both = Both::new();
         for n in 0..7 {
             let generations: Vec<u32> = (1..=FEEDS)
