@@ -90,7 +90,7 @@ mod tests {
         assert!((day[8] / feeds[0].model.day()[8] - 1.0).abs() < 1e-3, "{day:?}");
         let total: f64 = day.iter().sum();
         assert!((total / feeds[0].model.day().iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        let sampled = (0..10_000).map(|i| feed(i % 24, 0.01)).collect::<Vec<_>>();
+        let sampled = (0..10_000).map(|i| feed(i / 7 % 24, 0.01)).collect::<Vec<_>>();
         shared.fit(&sampled);
         assert!(shared.profiles.as_ref().is_some_and(|p| p.centres.len() == K));
     }

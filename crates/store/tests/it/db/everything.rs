@@ -174,4 +174,8 @@ async fn pushes(store: &Store, feed: FeedId) {
     assert!(store.confirm_push("token", &topic, &lease, at(32)).unwrap());
     let body = vec![0, 255, 10, 13, 92, 39];
     store.receive_push("token", Some("text/xml".to_owned()), None, body, at(33)).unwrap();
+    let url = feed::FeedUrl::parse("https://example.org/a").unwrap();
+    let cloud = "http://cloud.example:80/notify http-post".to_owned();
+    let candidate = store::CloudCandidate { feed, cloud, url };
+    store.begin_cloud(candidate, "cloud token".to_owned(), at(34), None).await.unwrap();
 }

@@ -140,6 +140,11 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
     let record = seen(&f.store, id, std::slice::from_ref(&written), at(10));
     let new_id = f.store.record_blocking(record).unwrap().new_ids[0];
     let row = f.store.entry(new_id).unwrap().unwrap();
+    // PostgreSQL cannot hold U+0000 in a text.
+    let mut written = written;
+    if store::testing::is_postgres() {
+        written.title = written.title.map(|title| title.replace('\0', ""));
+    }
     let back = Item {
         id: row.guid,
         title: row.title,
