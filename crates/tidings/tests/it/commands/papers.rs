@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use super::experiments::{REPOSITORY, clone, run_in};
 use crate::program::Instance;
@@ -21,8 +20,7 @@ fn part<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the page promises less than a minute")]
-fn the_commands_of_the_page_run_in_a_clone_within_a_minute_each() {
+fn the_commands_of_the_page_run_in_a_clone() {
     let page = page();
     let commands: Vec<&str> = part(&page, "Commands that a test runs")
         .into_iter()
@@ -33,11 +31,8 @@ fn the_commands_of_the_page_run_in_a_clone_within_a_minute_each() {
     let root = clone(&instance);
     for command in commands {
         let args: Vec<&str> = command.split(' ').collect();
-        let begun = Instant::now();
         let (ended, said) = run_in(&root, &instance, &args);
         assert_eq!(ended.status.code(), Some(0), "{command}: {said}");
-        // A loaded machine and an unoptimised build may take ten times as long.
-        assert!(begun.elapsed() < Duration::from_secs(600), "{command} took too long");
     }
 }
 
