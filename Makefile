@@ -26,7 +26,7 @@ test: packages
 	cargo test --workspace
 	cargo clippy -p polling -p lab --all-targets --features tuning -- -D warnings
 	cargo test -p polling --features tuning --test tuning
-	cargo run -q -p xtask -- postgres cargo test -p store -p engine -p api
+	cargo run -q -p xtask -- postgres cargo test -p store --test it
 	TIDINGS="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings" \
 	  cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- described

@@ -37,12 +37,12 @@ fn facts(doc: &parse::Document) -> Value {
         ("updated_parsed", Value::Date(doc.updated)),
         ("ttl", text(minutes.as_deref())),
         ("category", text(doc.categories.first().map(String::as_str))),
-        ("tags", Value::List(doc.categories.iter().map(term).collect())),
+        ("tags", Value::List(doc.categories.iter().map(|name| term(name)).collect())),
     ])
 }
 
-fn term(name: &String) -> Value {
-    dict(vec![("term", Value::Str(name.clone()))])
+fn term(name: &str) -> Value {
+    dict(vec![("term", Value::Str(name.to_owned()))])
 }
 
 fn item(item: &feed::Item) -> Value {
@@ -63,7 +63,7 @@ fn item(item: &feed::Item) -> Value {
         ("updated", Value::Date(item.updated)),
         ("updated_parsed", Value::Date(item.updated)),
         ("category", text(item.categories.first().map(String::as_str))),
-        ("tags", Value::List(item.categories.iter().map(term).collect())),
+        ("tags", Value::List(item.categories.iter().map(|name| term(name)).collect())),
         ("enclosures", Value::List(item.enclosures.iter().map(enclosure).collect())),
     ])
 }
