@@ -141,8 +141,8 @@ impl Store {
                 "insert into stars (account, entry, starred_at) \
                  select $1, id, $2 from entries where id = $3 on conflict do nothing"
             } else {
-                "delete from stars where account = $1 and entry = $3 \
-                 and cast($2 as bigint) is not null"
+                "delete from stars where account = $1 \
+                 and cast($2 as bigint) is not null and entry = $3"
             };
             let mut statement = conn.prepare_cached(sql)?;
             for entry in &entries {
