@@ -4,9 +4,15 @@
 
 FUZZ_SECONDS ?= 60
 SOAK_ROUNDS ?= 200
+SOAK_FAULTS ?= 50
+SOAK_CASES ?= 500
+MACHINE_ROUNDS ?= 100
+MACHINE_PAUSE ?= 30
+SYNTHETIC_PAGES ?= 100000
+PROGRAM = $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: run demo test quick lint bench cross-validation soak fuzz packages
+.PHONY: run demo test quick lint bench cross-validation figure-3 soak fuzz packages
 
 # Build and start the daemon; its page is on http://127.0.0.1:8080, its data in ./tidings-data.
 run:
@@ -18,7 +24,8 @@ demo:
 	cargo build --release --bin tidings
 	"$${CARGO_TARGET_DIR:-target}/release/tidings" run --demo
 
-# All checks that must pass before a change is accepted.
+# All checks that must pass before a change is accepted. Tests that depend on the database run on
+# SQLite and on PostgreSQL.
 test: packages
 	cargo fmt --all --check
 	cargo run -q -p xtask -- tidy
@@ -26,9 +33,10 @@ test: packages
 	cargo test --workspace
 	cargo clippy -p polling -p lab --all-targets --features tuning -- -D warnings
 	cargo test -p polling --features tuning --test tuning
-	cargo run -q -p xtask -- postgres cargo test -p store --test it
-	TIDINGS="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings" \
-	  cargo test --manifest-path clients/Cargo.toml
+	cargo run -q -p xtask -- postgres-tests
+	TIDINGS="$(PROGRAM)" cargo test --manifest-path clients/Cargo.toml
+	TIDINGS="$(PROGRAM)" \
+	  cargo run -q -p xtask -- postgres cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- described
 
 # For use while you work, under two minutes with a warm target: format, the rules of `xtask tidy`, and
@@ -44,10 +52,11 @@ lint:
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo run -q -p xtask -- tidy
 
-# The cost of a decision, a plan, a simulated poll and a match; page and API with a million entries
-# under load; pages with a million feeds compared with a thousand; then cold load, unchanged reload
-# and memory compared with newsboat and reader on one local nginx. `make bench WRITE=--write` also
-# writes docs/notes/benchmarks.md.
+# The cost of a decision, a plan, a simulated poll and a match; recording on SQLite and PostgreSQL;
+# page and API with a million entries under load, on both; pages with a million feeds compared with
+# a thousand; hostile pages; 793 feeds with the pages of new entries, and polls next to such pages;
+# then cold load, unchanged reload and memory compared with newsboat and reader on one local nginx.
+# `make bench WRITE=--write` also writes docs/notes/benchmarks.md.
 bench:
 	cargo run --release -p polling --example decision_cost
 	cargo run --release -p lab --example polls_per_second
@@ -56,9 +65,21 @@ bench:
 	cargo run -q -p xtask -- postgres --durable \
 	  cargo run --release -p store --example record_groups
 	cargo run --release -p api --example load
+	# Not shown to be within its limit yet (docs/notes/load-test.md), so a failure is only reported.
+	-cargo run -q -p xtask -- postgres --durable cargo run --release -p api --example load
 	cargo run --release -p api --example many_feeds
 	cargo build --release --bin tidings
+	cargo run --release -p xtask -- machines scale
+	cargo run --release -p article --example hostile
+	cargo run --release -p xtask -- articles
 	cargo run --release -p xtask -- bench $(WRITE)
+
+# Figure 3 of the advaRSS paper: 793 feeds, three set-ups with real processes (PostgreSQL, NATS,
+# controller, four terminals). ROUNDS rounds each; the first set-up takes three minutes a round.
+ROUNDS ?= 10
+figure-3:
+	cargo build --release --bin tidings
+	cargo run --release -p xtask -- machines figure-3 --rounds $(ROUNDS)
 
 # Every constant of tide halved and doubled, on halves of the feeds and at two times: a few minutes.
 # The cells go to CROSS_VALIDATION/cells.csv, the tables to standard output. Lines go through PRICES
@@ -70,10 +91,21 @@ cross-validation:
 	cargo run --release -p lab --features tuning --example cross_validation -- \
 	  $(TRACES) $(CROSS_VALIDATION) $(PRICES)
 
-# Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`. Then
-# 300 made-up requests for each route of the API; `test` sends fewer.
+# Kill -9 at random moments, SOAK_ROUNDS times on each database; SOAK_FAULTS kills of the database
+# server and cut commits during one cold load; SOAK_CASES histories on both databases; discovery on
+# a synthetic web of SYNTHETIC_PAGES pages. MACHINE_ROUNDS rounds in which machines are killed,
+# stopped for MACHINE_PAUSE seconds and cut apart, by relays and (with root) in network namespaces;
+# the same simulated. Then 300 made-up requests for
+# each route of the API. `test` does the same with smaller numbers.
 soak:
-	SOAK_ROUNDS=$(SOAK_ROUNDS) cargo test -p tidings --test it -- --nocapture soak
+	SOAK_ROUNDS=$(SOAK_ROUNDS) SOAK_FAULTS=$(SOAK_FAULTS) SYNTHETIC_PAGES=$(SYNTHETIC_PAGES) \
+	  MACHINE_ROUNDS=$(MACHINE_ROUNDS) MACHINE_PAUSE=$(MACHINE_PAUSE) \
+	  cargo test -p tidings --test it -- --nocapture soak
+	SOAK_ROUNDS=$(SOAK_ROUNDS) cargo run -q -p xtask -- postgres \
+	  cargo test -p tidings --test it -- --nocapture durability::soak
+	PROPTEST_CASES=$(SOAK_CASES) cargo run -q -p xtask -- postgres \
+	  cargo test -p store --test it -- differential
+	TIDINGS_SIMULATED_LIVES=1000 cargo test -p engine --lib -- --nocapture simulation
 	cargo run -q -p xtask -- described --examples 300
 
 # Each fuzz target for FUZZ_SECONDS. RUSTC_BOOTSTRAP lets the stable compiler build them.
@@ -87,11 +119,13 @@ fuzz:
 # Python environments for the tool that tests the API, and the programs that the tests run: reader
 # apps, shells, groff, systemd-analyze. A test without its program says so and ends. With CI set, the
 # test fails, and so does this target.
-APPS = newsboat liferea xvfb xauth dbus xdotool bsdutils groff systemd zsh fish
-PROGRAMS = newsboat liferea xvfb-run xauth dbus-run-session xdotool script groff systemd-analyze zsh fish
+APPS = iproute2 nats-server newsboat liferea xvfb xauth dbus xdotool bsdutils groff systemd zsh fish
+PROGRAMS = ip nats-server newsboat liferea xvfb-run xauth dbus-run-session xdotool script groff systemd-analyze zsh fish
 packages:
 	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)
 	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)
+	fc-list :lang=zh | grep -q . || (apt-get update && apt-get install -y --no-install-recommends fonts-wqy-microhei)
+	command -v npm >/dev/null || (apt-get update && apt-get install -y --no-install-recommends nodejs npm)
 	python3 -c 'import ensurepip' 2>/dev/null \
 	  || (apt-get update && apt-get install -y --no-install-recommends python3-venv)
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \

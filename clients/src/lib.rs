@@ -1,5 +1,6 @@
 //! An instance for the tests of client libraries: the program from `TIDINGS` (or `target/debug`),
-//! an account, a token, and two feeds of a local publisher, all on loopback. The instance ends when
+//! an account, a token, and two feeds of a local publisher, all on loopback. With
+//! `TIDINGS_TEST_STORE`, the store is in a schema of that PostgreSQL server. The instance ends when
 //! it is dropped.
 //!
 //! It does not know the inside of the program.
@@ -31,8 +32,11 @@ pub struct Desk {
 pub fn desk() -> Desk {
     let home = tempfile::tempdir().expect("a temporary folder");
     let base = publisher();
+    let database = database(&home);
     let run = |args: &[&str], stdin: Stdio| {
-        let output = program(&home).args(args).stdin(stdin).output().expect("the program runs");
+        let mut command = program(&home);
+        command.args(args).args(&database);
+        let output = command.stdin(stdin).output().expect("the program runs");
         assert!(output.status.success(), "{args:?}: {output:?}");
         String::from_utf8(output.stdout).expect("text").trim().to_owned()
     };
@@ -49,6 +53,7 @@ pub fn desk() -> Desk {
     let log = std::fs::File::create(home.path().join("log")).expect("a file");
     let daemon = program(&home)
         .args([&["run", "--listen", &listen.to_string()][..], &private].concat())
+        .args(&database)
         .stdin(Stdio::null())
         .stderr(log)
         .spawn()
@@ -76,6 +81,19 @@ fn program(home: &TempDir) -> Command {
     command
 }
 
+/// The arguments that name the database: none for SQLite, else a new schema on the server.
+fn database(home: &TempDir) -> Vec<String> {
+    let Ok(server) = std::env::var("TIDINGS_TEST_STORE") else { return Vec::new() };
+    let name = home.path().file_name().and_then(|name| name.to_str()).expect("a name");
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let schema = format!("desk{}", name.to_ascii_lowercase());
+    let sql = format!("create schema {schema}");
+    let made = Command::new("psql").args([&server, "-qc", &sql]).status().expect("psql runs");
+    assert!(made.success(), "{sql}");
+    let url = format!("{server}?options=-csearch_path%3D{schema}");
+    vec!["--database".to_owned(), url]
+}
+
 impl Drop for Desk {
     fn drop(&mut self) {
         // It may have ended already.
@@ -96,7 +114,8 @@ pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     panic!("waited in vain: {what}");
 }
 
-/// Serves `/one`, `/two` and `/three` until the tests end. Returns the address.
+/// Serves `/one`, `/two` and `/three` until the tests end, and the page behind the entry of
+/// `three`. Returns the address.
 fn publisher() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
@@ -118,25 +137,40 @@ fn serve(stream: &mut TcpStream) -> Option<()> {
     }
     let head = String::from_utf8_lossy(&head);
     let name = head.split(' ').nth(1)?.trim_start_matches('/');
-    let (status, body) = match name {
-        "one" => ("200 OK", rss(name, 3)),
-        "two" => ("200 OK", rss(name, 2)),
-        "three" => ("200 OK", rss(name, 1)),
-        _ => ("404 Not Found", String::new()),
+    let mut fields = head.lines().filter_map(|line| line.split_once(": "));
+    let (_, host) = fields.find(|(name, _)| name.eq_ignore_ascii_case("host"))?;
+    let (kind, elsewhere) = ("application/rss+xml", "http://example.org");
+    let (status, kind, body) = match name {
+        "one" => ("200 OK", kind, rss(name, 3, elsewhere)),
+        "two" => ("200 OK", kind, rss(name, 2, elsewhere)),
+        "three" => ("200 OK", kind, rss(name, 1, &format!("http://{host}"))),
+        "three/0" => ("200 OK", "text/html", page()),
+        _ => ("404 Not Found", kind, String::new()),
     };
     write!(
         stream,
-        "HTTP/1.1 {status}\r\nContent-Type: application/rss+xml\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{body}",
         body.len()
     )
     .ok()
 }
 
-fn rss(name: &str, n: u32) -> String {
+/// A page with a menu and 300 words.
+fn page() -> String {
+    let sentence = "The river rose in the night, and the people carried their books upstairs. ";
+    format!(
+        "<html lang=en><title>River</title><nav><a href=/>Home</a></nav><article><p>{}</p>\
+         <script>steal()</script></article></html>",
+        sentence.repeat(24)
+    )
+}
+
+/// A feed whose entries have pages below this address.
+fn rss(name: &str, n: u32, pages: &str) -> String {
     let item = |i: u32| {
         format!(
-            "<item><title>Item {i} of {name}</title><link>http://example.org/{name}/{i}</link>\
+            "<item><title>Item {i} of {name}</title><link>{pages}/{name}/{i}</link>\
              <guid isPermaLink=\"false\">{name}-{i}</guid><author>Somebody</author>\
              <pubDate>{:02} Jan 2024 00:00:00 GMT</pubDate>\
              <description>Text of item {i}.</description>\

@@ -2,7 +2,9 @@
 
 use clients::desk;
 use miniflux_api::MinifluxApi;
-use miniflux_api::models::{EntryFilter, EntryStatus, FeedModification, OrderBy, OrderDirection};
+use miniflux_api::models::{
+    EntryFilter, EntryID, EntryStatus, FeedID, FeedModification, OrderBy, OrderDirection,
+};
 use reqwest::Client;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,6 +64,8 @@ async fn miniflux_api_reads_marks_and_subscribes() {
     assert_eq!(api.update_category(made.id, "Ours", &client).await.unwrap().id, made.id);
     assert_eq!(api.get_feed(feed, &client).await.unwrap().category.title, "Ours");
     api.refresh_feed_synchronous(feed, &client).await.unwrap();
+
+    loads_a_whole_text(&api, feed, &client).await;
     let list = api.export_opml(&client).await.unwrap();
     api.delete_feed(feed, &client).await.unwrap();
     assert_eq!(api.get_feeds(&client).await.unwrap().len(), 2);
@@ -69,4 +73,17 @@ async fn miniflux_api_reads_marks_and_subscribes() {
     assert_eq!(api.get_feeds(&client).await.unwrap().len(), 3);
     api.delete_category(made.id, &client).await.unwrap();
     assert_eq!(api.get_categories(&client).await.unwrap().len(), 2);
+}
+
+/// Loads the page behind the entry of a feed.
+async fn loads_a_whole_text(api: &MinifluxApi, feed: FeedID, client: &Client) {
+    let entries = api.get_feed_entries(feed, &EntryFilter::default(), client).await.unwrap();
+    let short = &entries[0];
+    let whole = api.fetch_entry_content(short.id, false, client).await.unwrap();
+    assert!(whole.content.contains("The river rose") && whole.reading_time >= 1, "{whole:?}");
+    assert!(!whole.content.contains("steal") && !whole.content.contains("Home"), "{whole:?}");
+    let stored = api.get_entry(short.id, client).await.unwrap();
+    assert_eq!(stored.content, short.content, "the text of the feed stays");
+    let lost = api.fetch_entry_content(EntryID::from(999), false, client).await.unwrap_err();
+    assert!(lost.is_not_found(), "{lost:?}");
 }

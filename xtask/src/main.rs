@@ -1,10 +1,14 @@
 //! `cargo run -p xtask -- tidy` checks the repository. `-- described` compares a running instance
-//! with its API description. `-- postgres` starts a PostgreSQL server for a command, such as the
-//! tests. `-- bench` compares Tidings with other programs. No crate of the program imports this
-//! one.
+//! with its API description. `-- postgres` starts a PostgreSQL server for a command;
+//! `-- postgres-tests` runs the tests on one. `-- machines` measures an instance on several
+//! machines, `-- articles` one that fetches the pages behind entries. `-- bench` compares Tidings
+//! with other programs. No crate of the program imports this one.
 
+mod articles;
 mod bench;
 mod described;
+mod http;
+mod machines;
 mod postgres;
 mod tidy;
 
@@ -14,6 +18,11 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: xtask tidy
        xtask described [--examples N]
        xtask postgres [--durable] COMMAND [ARGUMENT …]
+       xtask postgres-tests [ARGUMENT …]
+       xtask machines figure-3 [--rounds N]
+       xtask machines scale [--seconds N]
+       xtask machines feeds FILE.opml [--feeds N]
+       xtask articles [--seconds N] [--program FILE]
        xtask bench [--write] [--feeds N,N] [--idle N] [--only tidings]";
 
 fn main() -> ExitCode {
@@ -22,6 +31,9 @@ fn main() -> ExitCode {
         Some("tidy") if args.len() == 1 => tidy::command(&root()),
         Some("described") => described::command(&root(), &args[1..]),
         Some("postgres") => postgres::command(&args[1..]),
+        Some("postgres-tests") => postgres::suites::command(&root(), &args[1..]),
+        Some("machines") => machines::command(&root(), &args[1..]),
+        Some("articles") => articles::command(&args[1..]),
         Some("bench") => bench::command(&root(), &args[1..]),
         _ => {
             eprintln!("{USAGE}");

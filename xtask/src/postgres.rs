@@ -1,145 +1,53 @@
 //! Starts a PostgreSQL server of our own in a temporary folder, runs a command with its address in
-//! `TIDINGS_TEST_STORE`, and stops the server. It listens on a socket in that folder only.
+//! `TIDINGS_TEST_STORE`, and stops the server.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+pub mod server;
+pub(crate) mod suites;
 
-use anyhow::{Context, Result, bail, ensure};
+use std::path::Path;
+use std::process::Command;
 
-/// The variable that makes the tests of the store use the server.
+use anyhow::{Context, Result, bail};
+
+use self::server::Server;
+
+/// The variable that makes the tests use the server.
 const VARIABLE: &str = "TIDINGS_TEST_STORE";
 /// The variable with the process id of the server, for measurements.
 const SERVER_VARIABLE: &str = "TIDINGS_TEST_SERVER";
-/// A server that takes longer to start does not start at all.
-const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs `args` as a command.
+/// Runs `args` as a command. A durable server syncs every commit, as it does for users.
 pub(crate) fn command(args: &[String]) -> Result<bool> {
     let is_durable = args.first().is_some_and(|first| first == "--durable");
     let Some((program, rest)) = args[usize::from(is_durable)..].split_first() else {
         bail!("usage: xtask postgres [--durable] COMMAND [ARGUMENT …]");
     };
-    let server = Server::start(is_durable)?;
-    let status = Command::new(program)
-        .args(rest)
-        .env(VARIABLE, server.url())
-        .env(SERVER_VARIABLE, server.id())
-        .status()
-        .with_context(|| format!("cannot start {program}"))?;
-    Ok(status.success())
+    let server = Server::start(&[if is_durable { "fsync=on" } else { "fsync=off" }])?;
+    let mut command = with_server(program.as_ref(), &server);
+    let status = command.args(rest).status();
+    Ok(status.with_context(|| format!("cannot start {program}"))?.success())
 }
 
-/// A running server. Dropping it stops the server and removes its folder.
-struct Server {
-    folder: tempfile::TempDir,
-    process: Child,
-}
-
-impl Server {
-    /// A durable server syncs every commit, as it does for users.
-    fn start(is_durable: bool) -> Result<Server> {
-        let programs = programs()?;
-        let folder = tempfile::Builder::new().prefix("tidings-postgres").tempdir()?;
-        let data = folder.path().join("data");
-        if is_root() {
-            // PostgreSQL refuses to run as root.
-            run(Command::new("chown").arg("postgres").arg(folder.path()))?;
-        }
-        // Texts must not depend on the locale, so the tests use one that sorts differently.
-        let mut init = as_server(&programs.join("initdb"));
-        init.arg("-D").arg(&data).args(["--no-sync", "-U", "tidings", "-A", "trust", "-E", "UTF8"]);
-        init.args(["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=de"]);
-        run(init.stdout(Stdio::null()))?;
-        let mut server = as_server(&programs.join("postgres"));
-        server.arg("-D").arg(&data).arg("-k").arg(folder.path());
-        server.args(["-c", "listen_addresses=", "-c", "max_connections=500"]);
-        server.args(["-c", if is_durable { "fsync=on" } else { "fsync=off" }]);
-        server.args(["-c", "log_min_messages=fatal", "-c", "shared_buffers=256MB"]);
-        let process = server.stdin(Stdio::null()).spawn().context("cannot start postgres")?;
-        let server = Server { folder, process };
-        server.wait_until_ready(&programs)?;
-        Ok(server)
-    }
-
-    fn url(&self) -> String {
-        let folder = self.folder.path().display().to_string().replace('/', "%2F");
-        format!("postgres://tidings@{folder}/postgres")
-    }
-
-    /// The process id of the server itself, which runs below a program that changed the user.
-    fn id(&self) -> String {
-        let file = self.folder.path().join("data/postmaster.pid");
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        text.lines().next().unwrap_or_default().trim().to_owned()
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "waits for another process in real time")]
-    fn wait_until_ready(&self, programs: &Path) -> Result<()> {
-        let begun = Instant::now();
-        loop {
-            let mut ask = Command::new(programs.join("pg_isready"));
-            ask.arg("-q").arg("-h").arg(self.folder.path()).args(["-U", "tidings"]);
-            if ask.status()?.success() {
-                return Ok(());
-            }
-            ensure!(begun.elapsed() < START_LIMIT, "postgres did not start");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let id = self.id();
-        if !id.is_empty() {
-            let _ = Command::new("kill").args(["-QUIT", &id]).status();
-        }
-        let _ = self.process.wait();
-    }
-}
-
-/// The folder of the server's programs: the newest that is installed, or the one on the path.
-fn programs() -> Result<PathBuf> {
-    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let version = entry.file_name().to_str()?.parse().ok()?;
-            let folder = entry.path().join("bin");
-            folder.join("initdb").exists().then_some((version, folder))
-        })
-        .collect();
-    versions.sort();
-    if let Some((_, folder)) = versions.pop() {
-        return Ok(folder);
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).find(|folder| folder.join("initdb").exists());
-    found.context("PostgreSQL is not installed; `make packages` installs it")
-}
-
-fn is_root() -> bool {
-    std::env::var("USER").is_ok_and(|user| user == "root")
-        || std::fs::metadata("/proc/self").is_ok_and(|meta| {
-            use std::os::unix::fs::MetadataExt;
-            meta.uid() == 0
-        })
-}
-
-/// A command that runs as the user `postgres` if we are root.
-fn as_server(program: &Path) -> Command {
-    if !is_root() {
-        return Command::new(program);
-    }
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=postgres", "--regid=postgres", "--init-groups", "--"]).arg(program);
+/// A command that knows the address of the server.
+fn with_server(program: &Path, server: &Server) -> Command {
+    let mut command = Command::new(program);
+    command.env(VARIABLE, server.url()).env(SERVER_VARIABLE, server.id());
+    forget_package(&mut command);
     command
 }
 
-fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
-    ensure!(status.success(), "{command:?} failed");
-    Ok(())
+/// Removes the variables that `cargo run` sets about our own package.
+fn forget_package(command: &mut Command) {
+    for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
+        if describes_package(&name) {
+            command.env_remove(name);
+        }
+    }
+}
+
+/// Returns whether a variable is about our own package. Build scripts of other packages look at
+/// such variables, and a cargo below us would build these packages again.
+fn describes_package(name: &str) -> bool {
+    let names = ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_MANIFEST_LINKS", "OUT_DIR"];
+    name.starts_with("CARGO_PKG_") || names.contains(&name)
 }

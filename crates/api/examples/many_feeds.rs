@@ -159,11 +159,13 @@ fn begin() -> Instant {
 fn live() -> EngineState {
     EngineState {
         not_ready: None,
+        polls_elsewhere: false,
         demo: false,
         started_at: Time::from_secs(0),
         in_flight: 0,
         waiting: 0,
         outage: None,
+        lacking_regions: Vec::new(),
         polls_total: 0,
         polls_failed_total: 0,
         polls_last_hour: 0,

@@ -45,11 +45,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     fill(&store, feeds, now).await?;
     let live = EngineState {
         not_ready: None,
+        polls_elsewhere: false,
         demo: true,
         started_at: now - HOUR * 50,
         in_flight: 3,
         waiting: 2,
         outage: None,
+        lacking_regions: Vec::new(),
         polls_total: 12_345,
         polls_failed_total: 321,
         polls_last_hour: 412,
@@ -155,6 +157,7 @@ fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Wind
             published: repair(&shown[*index], dates, at, None),
             item: shown[*index].clone(),
             content: entry.content,
+            facts: store::EntryFacts::default(),
         })
         .collect();
     record.document_mut().entries.window = Some(seen.window.clone());

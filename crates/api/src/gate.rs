@@ -9,18 +9,33 @@ use store::StoreError;
 use url::form_urlencoded;
 
 use crate::ServerContext;
-use crate::auth::{self, Person};
+use crate::auth::Person;
 use crate::blocking::run_blocking;
 use crate::http::guard;
 use crate::http::server::PeerAddress;
 use crate::page::{Visitor, store_error};
+use crate::session::{self, Visit};
 use crate::v1::ApiError;
 
 /// Routes that need no account, or identify the client themselves.
-const PUBLIC: [&str; 3] = ["/login", "/image", "/fever"];
+const PUBLIC: [&str; 5] = ["/login", "/login/provider", "/login/provider/back", "/image", "/fever"];
 /// Routes with the same answer for everybody. They do not ask the store, so that a page keeps its
 /// stylesheet and a probe its answer while the store fails.
-const SAME_FOR_ALL: [&str; 5] = ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg"];
+const SAME_FOR_ALL: [&str; 13] = [
+    "/healthz",
+    "/readyz",
+    "/style.css",
+    "/script.js",
+    "/app.js",
+    "/icon.svg",
+    "/manifest.webmanifest",
+    "/service-worker.js",
+    "/offline",
+    "/icons/app/192.png",
+    "/icons/app/512.png",
+    "/icons/app/maskable-192.png",
+    "/icons/app/maskable-512.png",
+];
 /// Prefixes of public routes. None of these routes reads cookies.
 const PUBLIC_BELOW: [&str; 8] = [
     "/feeds/",
@@ -43,14 +58,16 @@ pub async fn gate(
     if is_safe(request.method()) && SAME_FOR_ALL.contains(&path.as_str()) {
         return next.run(request).await;
     }
-    let below = PUBLIC_BELOW.iter().any(|start| path.starts_with(start));
+    let below = PUBLIC_BELOW.iter().any(|start| path.starts_with(start))
+        || is_safe(request.method()) && is_published(&context, &path);
     // Hubs, subscribers and reader apps are programs. They do not send the headers that a browser
     // adds to a request from another site.
     if !is_safe(request.method()) && is_foreign(request.headers()) {
         return foreign();
     }
-    if let Some(PeerAddress(peer)) = request.extensions().get::<PeerAddress>() {
-        let client = context.proxies.client_address(*peer, request.headers());
+    let peer = request.extensions().get::<PeerAddress>().map(|PeerAddress(peer)| *peer);
+    let client = peer.map(|peer| context.proxies.client_address(peer, request.headers()));
+    if let Some(client) = client {
         request.extensions_mut().insert(client);
     }
     let has_accounts = {
@@ -60,8 +77,11 @@ pub async fn gate(
             Err(error) => return unanswered(&context, &request, error),
         }
     };
+    let mut proxied = None;
     let person = if has_accounts {
-        auth::identify(&context, request.headers()).await
+        proxied = context.login.proxied_name(peer, request.headers());
+        let visit = Visit { client, proxied_name: proxied.clone() };
+        session::identify(&context, request.headers(), &visit).await
     } else {
         let here = context.loopback && guard::names_this_machine(&request);
         Ok(here.then(|| Person::local(context.logins.form_key())))
@@ -71,11 +91,19 @@ pub async fn gate(
             request.extensions_mut().insert(person);
         }
         Ok(None) if below || PUBLIC.contains(&path.as_str()) => {}
-        Ok(None) if has_accounts => return stranger(&request),
+        Ok(None) if has_accounts => match proxied {
+            Some(name) => return unknown_to_us(&request, &name),
+            None => return stranger(&request),
+        },
         Ok(None) => return elsewhere(),
         Err(error) => return unanswered(&context, &request, error),
     }
     next.run(request).await
+}
+
+/// Returns whether the operator shows this page to everybody.
+fn is_published(context: &ServerContext, path: &str) -> bool {
+    context.population.is_published && (path == "/population" || path.starts_with("/population/"))
 }
 
 /// The answer while the store fails: a page for people, JSON for programs.
@@ -121,6 +149,21 @@ fn elsewhere() -> Response {
                 http://localhost or http://127.0.0.1 with its port, or create an account: \
                 tidings user add NAME\n";
     (StatusCode::MISDIRECTED_REQUEST, text).into_response()
+}
+
+/// The answer to a person whom the proxy knows and we do not.
+fn unknown_to_us(request: &Request, name: &str) -> Response {
+    if is_for_programs(request.uri().path()) {
+        return ApiError::Unauthenticated.into_response();
+    }
+    let text = match name {
+        "" => "The proxy in front of this server did not send exactly one valid name.\n".to_owned(),
+        name => format!(
+            "You are logged in as {name}, but this account does not exist here. Ask the person who \
+             runs this server to create it: tidings user add {name}\n"
+        ),
+    };
+    (StatusCode::FORBIDDEN, text).into_response()
 }
 
 /// The answer to an unknown client: people are sent to the login page, programs get an error.

@@ -22,7 +22,6 @@ use sha2::Sha256;
 use store::Store;
 use url::Url;
 
-use crate::ServerContext;
 pub use upstream::FetchPicture;
 use upstream::{PictureRefusal, Upstream};
 
@@ -31,6 +30,8 @@ const SIGNATURE_BYTES: usize = 16;
 const KEY_BYTES: usize = 32;
 /// The key is stored, so that addresses in open pages stay valid after a restart.
 const KEY_SETTING: &str = "image key";
+/// The path of the proxy.
+const PATH: &str = "/image";
 /// Longer addresses are data, not pictures.
 const ADDRESS_BYTES_MAX: usize = 4096;
 
@@ -78,7 +79,12 @@ impl Images {
 
     /// Returns the proxied address of a picture, or `None` if its address is not on the web.
     pub fn address(&self, picture: &str) -> Option<String> {
-        let mut url = Url::parse(picture).ok()?;
+        self.signed_address(PATH, picture)
+    }
+
+    /// Returns an address below `path` that we signed. A signature holds for one path only.
+    pub fn signed_address(&self, path: &str, file: &str) -> Option<String> {
+        let mut url = Url::parse(file).ok()?;
         if !matches!(url.scheme(), "http" | "https") {
             return None;
         }
@@ -89,30 +95,40 @@ impl Images {
         if url.as_str().len() > ADDRESS_BYTES_MAX {
             return None;
         }
-        let signature = self.mac(&url)?.finalize().into_bytes();
+        let signature = self.mac(path, &url)?.finalize().into_bytes();
         let signature = URL_SAFE_NO_PAD.encode(&signature[..SIGNATURE_BYTES]);
         let query = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("u", url.as_str())
             .append_pair("s", &signature)
             .finish();
-        Some(format!("/image?{query}"))
+        Some(format!("{path}?{query}"))
     }
 
-    /// Returns the picture's address if the signature is valid. Signatures are compared in constant
+    /// Fetches a text file, such as a list of chapters, in turn with other requests. `None`: the
+    /// server sent none, or it is busy.
+    pub async fn text_file(&self, url: Url) -> Option<Vec<u8>> {
+        self.upstream.bytes(url).await
+    }
+
+    /// Returns the file's address if the signature is valid. Signatures are compared in constant
     /// time.
-    fn signed(&self, params: &ImageParams) -> Option<Url> {
+    pub fn signed(&self, path: &str, params: &ImageParams) -> Option<Url> {
         let url = Url::parse(&params.u).ok().filter(|url| url.as_str() == params.u)?;
         let signature = URL_SAFE_NO_PAD.decode(&params.s).ok()?;
         if signature.len() != SIGNATURE_BYTES {
             return None;
         }
-        self.mac(&url)?.verify_truncated_left(&signature).ok()?;
+        self.mac(path, &url)?.verify_truncated_left(&signature).ok()?;
         Some(url)
     }
 
-    fn mac(&self, url: &Url) -> Option<Hmac<Sha256>> {
+    fn mac(&self, path: &str, url: &Url) -> Option<Hmac<Sha256>> {
         // HMAC takes keys of any length.
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
+        // Signatures of pictures stay as they were.
+        if path != PATH {
+            mac.update(path.as_bytes());
+        }
         mac.update(url.as_str().as_bytes());
         Some(mac)
     }
@@ -127,22 +143,21 @@ pub struct ImageParams {
 
 /// Answers `GET /image?u=…&s=…`.
 pub async fn image(
-    State(context): State<ServerContext>,
+    State(images): State<Option<Arc<Images>>>,
     params: Result<Query<ImageParams>, QueryRejection>,
 ) -> Response {
-    let Some(images) = &context.images else {
+    let Some(images) = images else {
         return text_response(StatusCode::NOT_FOUND, "Pictures are turned off.");
     };
     let Ok(Query(params)) = params else {
         return text_response(StatusCode::BAD_REQUEST, "This is not the address of a picture.");
     };
-    let Some(url) = images.signed(&params) else {
+    let Some(url) = images.signed(PATH, &params) else {
         return text_response(
             StatusCode::FORBIDDEN,
             "The signature of this address is wrong. Reload the page.",
         );
     };
-    let images = Arc::clone(images);
     match images.upstream.picture(url).await {
         Ok((bytes, kind)) => {
             let headers = [

@@ -2,51 +2,77 @@
 //!
 //! Takes a [`ServerContext`] and returns a router. Routes do no slow work: an answer is a few short
 //! store queries and a template. The only requests that leave are for pictures of a page that
-//! somebody reads (`image`). A route writes at most rows of its own account; everything else is a
-//! command for the engine. Pages load nothing from other sites.
+//! somebody reads (`image`), and to the identity provider of a person who logs in. A route writes
+//! at most rows of its own account, or roles of others; everything else is a command for the
+//! engine. Pages load nothing from other sites.
 //!
 //! # Layout
-//! - `http`: the server, headers, paths, forms, ETags. `gate`: checks access before every route.
-//! - [`auth`]: accounts, sessions, tokens, passwords. `login`: the login page.
+//! - `routes`: all routes and the layers around them. `gate`: checks access before every route.
+//! - `http`: the server, headers, paths, forms, ETags. `rate_limit`: requests of one account.
+//! - [`auth`]: accounts, tokens, passwords. `session`: who sent a request. `login`: the login page.
 //! - `page`: the pages that people read. `form`: the forms on them. [`search`]: finds entries.
 //! - `v1`: `/api/v1`, our JSON API. `reader_apis`: Google Reader, miniflux and Fever.
-//! - `published`: queries as feeds. `websub`, `rsscloud`: our hub and cloud, and callbacks
-//!   of others.
-//! - [`sanitise`]: safe HTML of entries. `image`: a proxy for their pictures.
-//! - `monitoring`: probes and metrics. [`what_if`]: replays of the own history.
-//! - `behaviour`: how a feed posts, for its page and the API.
+//! - `published`: queries as feeds. `feed_cache`: their rendered documents.
+//! - `websub`, `rsscloud`: our hub and cloud, and callbacks of others.
+//! - [`sanitise`]: safe HTML of entries. `image`, `media_proxy`: proxies for pictures and
+//!   recordings. `media_file`: their files. `reading_time`: how long a text takes.
+//! - `monitoring`: probes and metrics. [`what_if`]: replays of the own history. [`population`]: the
+//!   figures of all feeds together.
+//! - [`rule_book`]: saves rules and tries them on stored entries.
+//! - `sharing`: templates of services to which people send entries.
+//! - `suggestions`: suggested and popular feeds. `reading_statistics`: what a person opens.
+//! - [`fetch_change`]: changes of the settings for requests of a feed.
+//! - `behaviour`: how a feed posts, for its page and the API. `store_failure`: answers while the
+//!   database fails.
 
 pub mod auth;
 mod behaviour;
 mod blocking;
+mod feed_cache;
+mod feed_rows;
+pub mod fetch_change;
 mod form;
 mod gate;
 mod http;
 mod image;
 mod login;
+mod media_file;
+mod media_proxy;
 mod monitoring;
 mod page;
+pub mod population;
 mod published;
+mod rate_limit;
 mod reader_apis;
+mod reading_statistics;
+mod reading_time;
+mod routes;
 mod rsscloud;
+pub mod rule_book;
 pub mod sanitise;
 pub mod search;
+mod session;
+mod sharing;
+mod store_failure;
+mod suggestions;
 mod v1;
 mod websub;
 pub mod what_if;
 mod words;
 mod zone;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use auth::{Logins, Proxies};
-use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::routing::{get, post};
+use auth::{LoginRules, Logins, Proxies};
+use axum::extract::FromRef;
+use dispatch::RoadFigures;
 use dispatch::command::{Command, CommandRefusal, CommandResult};
-use feed::Time;
+use feed::{ArticleMode, Time};
+use feed_cache::FeedCache;
 use futures_util::future::BoxFuture;
-use store::Store;
+use population::PopulationJob;
+use store::{KeyFile, Store, StoreError};
 use tokio::sync::Semaphore;
 use url::Url;
 use what_if::ReplayJob;
@@ -54,10 +80,18 @@ use what_if::ReplayJob;
 pub use http::server::{PeerAddress, serve};
 pub use http::traffic::Traffic;
 pub use image::{FetchPicture, Images, ImagesError};
+pub use media_proxy::{FetchPart, MediaProxy};
+pub use page::free_bytes;
 pub use published::{TopicDocument, at as published_at, is_published};
+pub use rate_limit::RateLimits;
+pub use routes::router;
 pub use v1::listed as api_routes;
-pub use v1::rate_limit::RateLimits;
-pub use words::plural;
+pub use words::{plural, readers_words};
+
+/// Event streams that may be open at once; each reads SQLite three times a second.
+const STREAMS_MAX: usize = 200;
+/// Pushes whose bodies are read at once. A body has at most 4 MB.
+const PUSHES_MAX: usize = 8;
 
 /// The parts of the program that the routes need.
 #[derive(Clone)]
@@ -72,6 +106,8 @@ pub struct ServerContext {
     /// Carries out commands: all changes beyond rows of one account.
     pub act: CommandFn,
     pub logins: Arc<Logins>,
+    /// The kinds of login.
+    pub login: Arc<LoginRules>,
     /// Proxies that are trusted to name the address of a client.
     pub proxies: Arc<Proxies>,
     /// Whether only this machine can reach us. Otherwise every request needs an account.
@@ -82,6 +118,12 @@ pub struct ServerContext {
     pub pushes: Arc<Semaphore>,
     /// The proxy for pictures. Without it pages show none.
     pub images: Option<Arc<Images>>,
+    /// The proxy for recordings. Without it browsers load them from their hosts, after a click.
+    pub media: Option<Arc<MediaProxy>>,
+    /// When pages behind entries are fetched, for feeds without a setting of their own or a tag's.
+    pub article_mode: ArticleMode,
+    /// Whether feeds are suggested, and the popular ones shown.
+    pub suggestions: bool,
     /// Returns totals of polls without waiting.
     pub spent: Arc<dyn Fn() -> PollTotals + Send + Sync>,
     /// Counts of requests to this server.
@@ -92,9 +134,22 @@ pub struct ServerContext {
     pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// Replays of the own history with other rules.
     pub what_if: ReplayJob,
+    /// The figures of all feeds together.
+    pub population: PopulationJob,
     /// The cache of published feeds.
-    pub published: Arc<published::FeedCache>,
+    pub published: Arc<FeedCache>,
+    /// The data folder, with the reports of the lab.
+    pub data: PathBuf,
+    /// The key of stored secrets.
+    pub key_file: KeyFile,
+    /// Reads the public key for notifications; `None` if they are switched off.
+    pub push_key: PushKeyFn,
+    /// Whether an operator drains this process, so that no new visitor should come here.
+    pub draining: Arc<dyn Fn() -> bool + Send + Sync>,
 }
+
+/// Reads the public key for notifications, as browsers take it.
+pub type PushKeyFn = Arc<dyn Fn() -> Result<Option<String>, StoreError> + Send + Sync>;
 
 /// Carries out a command and returns its result.
 pub type CommandFn =
@@ -112,7 +167,8 @@ impl ServerContext {
             let message = "this instance does not carry out commands".to_owned();
             Box::pin(std::future::ready(Err(CommandRefusal { message, input: false })))
         });
-        let (streams, logins) = (v1::stream_limit(), Arc::new(Logins::new()?));
+        let logins = Arc::new(Logins::new()?);
+        let data = store.path().parent().map(Path::to_owned).unwrap_or_default();
         Ok(ServerContext {
             store,
             now,
@@ -121,18 +177,39 @@ impl ServerContext {
             public_url: None,
             act,
             logins,
+            login: Arc::default(),
             proxies: Arc::default(),
             loopback: true,
-            streams,
-            pushes: Arc::new(Semaphore::new(websub::callback::PLACES)),
+            streams: Arc::new(Semaphore::new(STREAMS_MAX)),
+            pushes: Arc::new(Semaphore::new(PUSHES_MAX)),
             images: None,
+            media: None,
+            article_mode: ArticleMode::default(),
+            suggestions: true,
             spent: Arc::new(PollTotals::default),
             traffic: Arc::default(),
             rates: Arc::default(),
             rule: Arc::new(|| None),
             what_if: ReplayJob::default(),
+            population: PopulationJob::default(),
             published: Arc::default(),
+            key_file: KeyFile::in_folder(&data),
+            data,
+            push_key: Arc::new(|| Ok(None)),
+            draining: Arc::new(|| false),
         })
+    }
+}
+
+impl FromRef<ServerContext> for Option<Arc<Images>> {
+    fn from_ref(context: &ServerContext) -> Self {
+        context.images.clone()
+    }
+}
+
+impl FromRef<ServerContext> for Option<Arc<MediaProxy>> {
+    fn from_ref(context: &ServerContext) -> Self {
+        context.media.clone()
     }
 }
 
@@ -141,6 +218,8 @@ impl ServerContext {
 pub struct EngineState {
     /// Why nothing is polled or stored, in a few words.
     pub not_ready: Option<String>,
+    /// Another process polls. This one serves pages, and is ready if the database answers.
+    pub polls_elsewhere: bool,
     pub demo: bool,
     pub started_at: Time,
     /// Polls in flight.
@@ -149,6 +228,8 @@ pub struct EngineState {
     pub waiting: u64,
     /// Why our own network seems to be down, in a sentence.
     pub outage: Option<String>,
+    /// Regions for which requests wait, because no terminal of them is connected.
+    pub lacking_regions: Vec<String>,
     pub polls_total: u64,
     pub polls_failed_total: u64,
     pub polls_last_hour: u64,
@@ -172,41 +253,6 @@ pub struct PollTotals {
     pub budget_bytes_per_hour: Option<f64>,
     /// Units per hour, if the budget has a price per poll.
     pub budget_units_per_hour: Option<f64>,
-}
-
-/// Returns the router with all routes.
-pub fn router(context: ServerContext) -> Router {
-    let count =
-        axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), http::traffic::count);
-    let callback = get(websub::callback::confirm)
-        .post(websub::callback::receive)
-        .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX))
-        .layer(axum::middleware::from_fn_with_state(context.clone(), websub::callback::known));
-    let hub = post(websub::hub).layer(DefaultBodyLimit::max(http::pairs::STRANGER_BYTES_MAX));
-    let strangers = DefaultBodyLimit::max(http::pairs::STRANGER_BYTES_MAX);
-    let cloud_callback = get(rsscloud::confirm).post(rsscloud::notice).layer(strangers);
-    let routes = Router::new()
-        .merge(page::routes(&context))
-        .route("/image", get(image::image))
-        .route("/healthz", get(monitoring::probe::health))
-        .route("/readyz", get(monitoring::probe::readiness))
-        .route("/metrics", get(monitoring::metrics::metrics))
-        .merge(v1::router(&context))
-        .route("/feeds/{file}", get(published::feed))
-        .route("/websub/hub", hub)
-        .route("/login", get(login::show).post(login::enter))
-        .route("/logout", post(login::leave))
-        .merge(reader_apis::routes())
-        .route("/websub/callback/{token}", callback)
-        .route("/rsscloud/pleaseNotify", post(rsscloud::please_notify).layer(strangers))
-        .route("/rsscloud/callback/{token}", cloud_callback)
-        .layer(axum::middleware::from_fn(http::guard::run_to_end))
-        .layer(axum::middleware::from_fn_with_state(context.clone(), gate::gate))
-        .with_state(context);
-    // Layers of a router run after it has chosen a route, so an outer router changes the path.
-    Router::new()
-        .fallback_service(routes)
-        .layer(axum::middleware::map_request(http::paths::plain))
-        .layer(axum::middleware::from_fn(http::guard::headers))
-        .layer(count)
+    /// The work with terminals on other machines.
+    pub road: RoadFigures,
 }

@@ -1,4 +1,7 @@
 //! The login page. It starts and ends the sessions of browsers; `auth` checks the password.
+//! `provider`: the way to an identity provider and back.
+
+pub mod provider;
 
 use std::time::Duration;
 
@@ -9,14 +12,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded;
 
 use crate::ServerContext;
-use crate::auth::{self, ClientAddress, Credentials, LoginError};
+use crate::auth::{ClientAddress, Credentials, LoginError};
 use crate::form::SignedForm;
 use crate::http::paths::local_target;
 use crate::page::{Frame, Visitor, render, store_error};
+use crate::session;
 use crate::words::{ceil_secs, span};
 
 /// The life of a session: people log in once a month.
-const SESSION_LIFE: Duration = Duration::from_secs(30 * 86_400);
+pub const SESSION_LIFE: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Template)]
 #[template(path = "login.html")]
@@ -25,6 +29,28 @@ struct LoginPage {
     name: String,
     to: String,
     trouble: Option<String>,
+    takes_passwords: bool,
+    /// The name of the identity provider, and the address that leads there.
+    provider: Option<(String, String)>,
+}
+
+impl LoginPage {
+    fn new(context: &ServerContext, visitor: Visitor, name: String, to: String) -> LoginPage {
+        let provider = context.login.provider.as_ref().map(|provider| {
+            let mut query = form_urlencoded::Serializer::new(String::new());
+            let query = query.append_pair("to", &to).finish();
+            (provider.name().to_owned(), format!("/login/provider?{query}"))
+        });
+        LoginPage {
+            // The visitor is not logged in, but keeps the colours they chose.
+            frame: Frame::new(context, Visitor { person: None, ..visitor }, None),
+            name,
+            to,
+            trouble: None,
+            takes_passwords: !context.login.without_passwords,
+            provider,
+        }
+    }
 }
 
 pub async fn show(
@@ -39,8 +65,7 @@ pub async fn show(
     if visitor.person.is_some() {
         return Redirect::to(&to).into_response();
     }
-    let frame = Frame::new(&context, visitor, None);
-    render(&LoginPage { frame, name: String::new(), to, trouble: None })
+    render(&LoginPage::new(&context, visitor, String::new(), to))
 }
 
 /// Checks name and password, and starts a session.
@@ -48,14 +73,23 @@ pub async fn enter(
     State(context): State<ServerContext>,
     visitor: Visitor,
     client: ClientAddress,
+    headers: HeaderMap,
     form: SignedForm,
 ) -> Response {
     let (name, to) = (form.text("name").to_owned(), local_target(form.text("to")));
+    if context.login.without_passwords {
+        let mut page = LoginPage::new(&context, visitor, name, to);
+        page.trouble = Some("Passwords are switched off on this server.".to_owned());
+        return (StatusCode::FORBIDDEN, render(&page)).into_response();
+    }
     let (store, now) = (&context.store, (context.now)());
     let sent = Credentials { name: &name, password: form.text("password"), client };
     let login = context.logins.by_password_alone(store, sent, now).await;
     let begun = match login {
-        Ok(person) => context.logins.begin(store, person.account, now, SESSION_LIFE).await,
+        Ok(person) => {
+            let origin = session::origin(&headers, client);
+            context.logins.begin(store, person.account, origin, now, SESSION_LIFE).await
+        }
         Err(denied) => Err(denied),
     };
     let session = match begun {
@@ -63,7 +97,7 @@ pub async fn enter(
         Err(LoginError::Store(error)) => return store_error(&context, visitor, &error),
         Err(denied) => return refused(&context, visitor, name, to, &denied),
     };
-    let cookie = auth::cookie(&context, &session, SESSION_LIFE);
+    let cookie = session::cookie(&context, &session, SESSION_LIFE);
     ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response()
 }
 
@@ -86,9 +120,8 @@ fn refused(
         ),
         _ => (StatusCode::UNAUTHORIZED, "Wrong name or password.".to_owned()),
     };
-    // The visitor is not logged in, but keeps the colours they chose.
-    let frame = Frame::new(context, Visitor { person: None, ..visitor }, None);
-    let page = LoginPage { frame, name, to, trouble: Some(trouble) };
+    let page = LoginPage::new(context, visitor, name, to);
+    let page = LoginPage { trouble: Some(trouble), ..page };
     let mut response = (status, render(&page)).into_response();
     if let Some(wait) = denied.retry_after() {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(ceil_secs(wait)));
@@ -103,9 +136,9 @@ pub async fn leave(
     headers: HeaderMap,
     _: SignedForm,
 ) -> Response {
-    if let Err(error) = auth::end_session(&context, &headers).await {
+    if let Err(error) = session::end_session(&context, &headers).await {
         return store_error(&context, visitor, &error);
     }
-    let gone = auth::cookie(&context, "", Duration::ZERO);
+    let gone = session::cookie(&context, "", Duration::ZERO);
     ([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response()
 }

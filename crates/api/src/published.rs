@@ -2,8 +2,6 @@
 //! Entries keep the ids of their publishers, so that a feed which comes back to us adds nothing
 //! new.
 
-mod cache;
-mod delta;
 mod entry;
 mod page;
 
@@ -20,11 +18,11 @@ use url::{Url, form_urlencoded};
 use crate::ServerContext;
 use crate::auth::{Person, agree};
 use crate::blocking::run_blocking;
+use crate::feed_cache::delta::Delta;
+use crate::feed_cache::{ContentDigest, FeedCache, RenderedFeed};
 use crate::http::{self, etag, guard};
+use crate::store_failure;
 
-pub use cache::FeedCache;
-use cache::{ContentDigest, RenderedFeed};
-use delta::Delta;
 use page::{PageEntries, PublishedPage};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +71,22 @@ pub async fn feed(
         return missing();
     };
     let content_type = request.format.2;
-    match found(&context, Arc::new(request), person.is_some()).await {
+    let open = match &person {
+        None => Ok(false),
+        Some(person) => {
+            let (store, account) = (context.store.clone(), person.account);
+            let name = request.name.clone();
+            run_blocking(move || Ok(store.query_of(account, &name)?.is_some())).await
+        }
+    };
+    let found = match open {
+        Ok(open) => found(&context, Arc::new(request), open).await,
+        Err(error) => Err(error),
+    };
+    match found {
         Ok(Some(rendered)) => answer(&headers, &rendered, content_type, &context.published),
         Ok(None) => missing(),
-        Err(error) => {
-            tracing::warn!(%error, "cannot publish a feed");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
+        Err(error) => store_failure::plain(&error, "cannot publish a feed"),
     }
 }
 
@@ -102,7 +109,7 @@ async fn found(
 
 /// The same answer for a missing feed and for one that the client may not see.
 fn missing() -> Response {
-    (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response()
+    (StatusCode::NOT_FOUND, "The feed does not exist, or you may not see it.\n").into_response()
 }
 
 /// Answers with the document, with only its new entries (226, RFC 3229), or with 304.

@@ -11,6 +11,7 @@ mod add_feed;
 mod error;
 mod fever;
 mod google;
+mod icons;
 mod identify;
 mod miniflux;
 mod opml;

@@ -17,7 +17,7 @@ use url::{Url, form_urlencoded};
 
 use crate::auth::ClientAddress;
 use crate::blocking::run_blocking;
-use crate::{ServerContext, published};
+use crate::{ServerContext, published, store_failure};
 
 /// A challenge is echoed. An honest one is about fifty characters long.
 const CHALLENGE_BYTES_MAX: usize = 2000;
@@ -70,13 +70,12 @@ pub async fn notice(
 
 fn not_heard(heard: Result<bool, StoreError>) -> Response {
     if let Err(error) = heard {
-        tracing::warn!(%error, "cannot store a call of a cloud");
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        return store_failure::plain(&error, "cannot store a call of a cloud");
     }
     (StatusCode::NOT_FOUND, "We did not ask for that.\n").into_response()
 }
 
-/// Takes a request to be told about changes of published feeds.
+/// Takes a request for notices about changes of published feeds.
 pub async fn please_notify(
     State(context): State<ServerContext>,
     from: ClientAddress,
@@ -88,10 +87,7 @@ pub async fn please_notify(
     match run_blocking(move || request.note(&context, &from)).await {
         Ok(Noted::Taken) => result(true, "The callback is verified now. Ask again in 24 hours."),
         Ok(Noted::Refused(why)) => result(false, why),
-        Err(error) => {
-            tracing::warn!(%error, "cannot store a request to the cloud");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
+        Err(error) => store_failure::plain(&error, "cannot store a request to the cloud"),
     }
 }
 

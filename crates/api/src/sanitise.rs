@@ -1,13 +1,15 @@
 //! Sanitises the HTML of entries: text, links, lists, tables and pictures stay. Scripts, tracking
 //! pixels and styles go.
 //!
-//! [`page_html`] is for our own page, [`html`] for programs that show the text themselves. Both
+//! [`page_text`] is for our own page, [`html`] for programs that show the text themselves. Both
 //! mark where a text was cut, and link to the original. The sanitiser works with a list of allowed
 //! elements and does not look for known attacks. Entries are stored as the publisher wrote them,
 //! and reach a page only through these functions.
 
 mod bounds;
 mod cost;
+mod page_text;
+mod players;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,11 +17,11 @@ use std::sync::LazyLock;
 use ammonia::{Builder, UrlRelative};
 use url::Url;
 
-use crate::Images;
 use bounds::{beginning, bounded};
+pub use page_text::{PageText, PageTextContext, page_text};
 
-/// Elements that carry meaning and are not active. `id`, `class` and `style` are not allowed,
-/// because a publisher's names must not match ours.
+/// Elements that carry meaning and are not active. `class` and `style` are not allowed, because a
+/// publisher's names must not match ours. `id` is allowed on our own page, with a prefix.
 const TAGS: [&str; 4] = [
     "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col",
     "colgroup dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header",
@@ -54,28 +56,28 @@ const ATTRIBUTES_OF: [(&str, &[&str]); 11] = [
 /// For texts without a base. A relative link would lead to our own page.
 static WITHOUT_BASE: LazyLock<Builder<'static>> = LazyLock::new(|| builder(UrlRelative::Deny));
 
-/// Returns HTML that is safe in our own page. Pictures come through the proxy, so that a reader's
-/// browser makes no other request. Without a proxy the page shows their description, if there is
-/// one.
-pub fn page_html(
-    dirty: &str,
-    base: Option<&Url>,
-    original: Option<&str>,
-    images: Option<&Images>,
-) -> String {
-    let clean = html(dirty, base, original);
-    with_tags(&clean, |tag| match tag.strip_prefix("<img ") {
-        Some(attributes) => Cow::Owned(proxied(attributes, images)),
-        None => Cow::Borrowed(tag),
-    })
-}
-
 /// Returns HTML that is safe to show. Pictures keep the address of the publisher. Relative links
 /// are resolved against `base`, and dropped without a base. Plain text becomes paragraphs. A text
 /// that is too long ends with a note, which links to the `original`.
 pub fn html(dirty: &str, base: Option<&Url>, original: Option<&str>) -> String {
+    bounded_html(dirty, base, original, AnchorRule::Drop)
+}
+
+/// Whether the names of places inside a text stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AnchorRule {
+    Drop,
+    Keep,
+}
+
+fn bounded_html(
+    dirty: &str,
+    base: Option<&Url>,
+    original: Option<&str>,
+    anchors: AnchorRule,
+) -> String {
     let bounded = bounded(dirty);
-    let mut clean = clean(&bounded.html, base);
+    let mut clean = clean(&bounded.html, base, anchors);
     if bounded.is_cut {
         clean.push_str(&cut_note(dirty.len(), original));
     }
@@ -98,14 +100,19 @@ fn cut_note(n_bytes: usize, original: Option<&str>) -> String {
     format!("<p lang=\"en\">[This text was cut: it has {kilobytes} kB. {rest}]</p>")
 }
 
-fn clean(dirty: &str, base: Option<&Url>) -> String {
+fn clean(dirty: &str, base: Option<&Url>, anchors: AnchorRule) -> String {
     if !dirty.contains('<') {
         return paragraphs(dirty);
     }
-    let clean = match base {
-        Some(base) => builder(UrlRelative::RewriteWithBase(base.clone())).clean(dirty).to_string(),
-        None => WITHOUT_BASE.clean(dirty).to_string(),
+    let relative = match base {
+        Some(base) => UrlRelative::RewriteWithBase(base.clone()),
+        None => UrlRelative::Deny,
     };
+    let mut builder = builder(relative);
+    if anchors == AnchorRule::Keep {
+        builder.add_generic_attributes(["id"]).add_tag_attributes("a", ["name"]);
+    }
+    let clean = builder.clean(dirty).to_string();
     // Pictures of one pixel only count readers.
     with_tags(&clean, |tag| Cow::Borrowed(if is_pixel(tag) { "" } else { tag }))
 }
@@ -181,21 +188,6 @@ fn with_tags<'a>(clean: &'a str, write: impl Fn(&'a str) -> Cow<'a, str>) -> Str
     }
     kept.push_str(rest);
     kept
-}
-
-/// Returns a picture tag with the address of the proxy. Browsers load it when the reader scrolls to
-/// it.
-fn proxied(tag: &str, images: Option<&Images>) -> String {
-    let mut written = String::from("<img loading=\"lazy\"");
-    for (name, value) in attributes(tag) {
-        if name != "src" {
-            written.push_str(&format!(" {name}=\"{value}\""));
-        } else if let Some(address) = images.and_then(|i| i.address(&unescaped(value))) {
-            written.push_str(&format!(" src=\"{}\"", address.replace('&', "&amp;")));
-        }
-    }
-    written.push('>');
-    written
 }
 
 /// Returns names and values as they are written.

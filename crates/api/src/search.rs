@@ -4,13 +4,15 @@
 
 use std::collections::HashMap;
 
-use feed::{EntryId, FeedId};
+use feed::{EntryId, Time};
 use query::{Entry, Fault, Search};
 use store::{AccountId, EntryRow, FeedRow, PAGE_BYTES_MAX, ReadEntry, Store, StoreError};
 
 use crate::ServerContext;
 use crate::auth::Person;
 use crate::blocking::run_blocking;
+use crate::feed_rows::FeedRows;
+use crate::media_file::topic_name;
 
 /// Most entries on one page.
 const LIMIT_MAX: usize = 1000;
@@ -70,7 +72,8 @@ fn test_candidates(
     below: Option<EntryId>,
     limit: usize,
 ) -> Result<SearchResult, StoreError> {
-    let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
+    let mut feeds = FeedRows::new(account);
+    let hidden = store.hidden_marks(account)?;
     let (mut entries, mut below, mut n_tested) = (Vec::new(), below, 0);
     let (mut kept_bytes, mut tested_bytes) = (0, 0);
     loop {
@@ -78,18 +81,21 @@ fn test_candidates(
         if candidates.is_empty() {
             return Ok(SearchResult { entries, next: None });
         }
+        feeds.load(store, candidates.iter().map(|candidate| candidate.entry.feed))?;
+        let texts = ArticleTexts::read(store, candidates.iter().map(|one| one.entry.id))?;
         for candidate in candidates {
-            let (id, n_bytes) = (candidate.entry.id, candidate.entry.n_bytes());
-            let feed = candidate.entry.feed;
+            let id = candidate.entry.id;
+            let n_bytes = candidate.entry.n_bytes();
             // A feed that was removed in the meantime has no entries any more.
-            let feed = feeds.entry(feed).or_insert_with(|| store.feed(feed).ok());
-            if feed.as_ref().is_some_and(|feed| search.fits(&query_entry(&candidate.entry, feed))) {
+            let feed = feeds.get(candidate.entry.feed);
+            let fits = |feed| search.fits(&texts.entry(&candidate.entry, feed));
+            if !hidden.is_hidden(id) && feed.is_some_and(fits) {
                 entries.push(candidate);
                 kept_bytes += n_bytes;
             }
             below = Some(id);
             n_tested += 1;
-            tested_bytes += n_bytes;
+            tested_bytes += n_bytes + texts.n_bytes(id);
             let full = entries.len() == limit || kept_bytes >= PAGE_BYTES_MAX;
             if full || n_tested == CANDIDATES_MAX || tested_bytes >= TESTED_BYTES_MAX {
                 return Ok(SearchResult { entries, next: below });
@@ -111,7 +117,29 @@ fn candidates(
     }
 }
 
-/// Returns a stored entry in the form that queries take.
+/// The texts of the pages behind some entries.
+pub struct ArticleTexts(HashMap<EntryId, (Time, String)>);
+
+impl ArticleTexts {
+    pub fn read(
+        store: &Store,
+        entries: impl Iterator<Item = EntryId>,
+    ) -> Result<ArticleTexts, StoreError> {
+        Ok(ArticleTexts(store.article_texts(&entries.collect::<Vec<_>>())?))
+    }
+
+    /// Returns a stored entry in the form that queries take, with its article if it is there.
+    pub fn entry<'a>(&'a self, entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
+        let article = self.0.get(&entry.id).map(|(_, text)| text.as_str());
+        Entry { article, ..query_entry(entry, feed) }
+    }
+
+    fn n_bytes(&self, entry: EntryId) -> usize {
+        self.0.get(&entry).map_or(0, |(_, text)| text.len())
+    }
+}
+
+/// Returns a stored entry in the form that queries take, without its article.
 pub fn query_entry<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
     Entry {
         id: entry.id,
@@ -124,7 +152,12 @@ pub fn query_entry<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
         author: entry.author.as_deref(),
         categories: &entry.categories,
         link: entry.link.as_deref(),
-        language: entry.language.as_deref().or(feed.facts.language.as_deref()),
+        language: match &entry.facts.language {
+            Some(language) => Some(language.tag.as_str()),
+            None => entry.language.as_deref().or(feed.facts.language.as_deref()),
+        },
+        topic: entry.facts.topic.and_then(topic_name),
+        article: None,
         published: Some(entry.published_at),
         seen: entry.seen_at,
     }

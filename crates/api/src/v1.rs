@@ -5,24 +5,29 @@
 //! # Layout
 //! - `route`: a route with its description; the OpenAPI 3.1 description of all routes.
 //! - `schema`: JSON types, declared once. `extract`: bodies, paths and parameters of requests.
-//! - `error`: failures. `layers`: ETags and rate limits around every answer. `rate_limit`: how
-//!   often an account may call the API.
-//! - `feeds`, `tags`, `reading`, `stream`, `queries`, `budget`, `account`, `opml`, `health`: one
-//!   resource each.
+//! - `error`: failures. `layers`: ETags and rate limits around every answer.
+//! - `feeds`, `bulk`, `tags`, `reading`, `stream`, `queries`, `rules`, `labels`, `budget`,
+//!   `account`, `people`, `opml`, `health`, `machines`, `sharing`, `statistics`: one resource each.
 
 mod account;
 mod budget;
+mod bulk;
 mod error;
 mod extract;
 mod feeds;
 mod health;
+mod labels;
 mod layers;
+mod machines;
 mod opml;
+mod people;
 mod queries;
-pub mod rate_limit;
 mod reading;
 mod route;
+mod rules;
 mod schema;
+mod sharing;
+mod statistics;
 mod stream;
 mod tags;
 
@@ -36,19 +41,25 @@ use crate::ServerContext;
 use route::Route;
 
 pub use error::ApiError;
-pub use stream::stream_limit;
 
 /// Returns all routes, in the order of the description.
 fn routes() -> Vec<Route> {
     let mut routes = feeds::routes();
+    routes.extend(bulk::routes());
     routes.extend(tags::routes());
     routes.extend(reading::routes());
     routes.extend(stream::routes());
     routes.extend(queries::routes());
+    routes.extend(rules::routes());
+    routes.extend(labels::routes());
     routes.extend(budget::routes());
     routes.extend(opml::routes());
     routes.extend(health::routes());
+    routes.extend(machines::routes());
     routes.extend(account::routes());
+    routes.extend(people::routes());
+    routes.extend(sharing::routes());
+    routes.extend(statistics::routes());
     routes
 }
 

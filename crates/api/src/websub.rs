@@ -18,7 +18,7 @@ use url::{Url, form_urlencoded};
 
 use crate::auth::ClientAddress;
 use crate::blocking::run_blocking;
-use crate::{ServerContext, published};
+use crate::{ServerContext, published, store_failure};
 
 /// The lease if the subscriber names none: ten days, as the specification proposes.
 const LEASE: u64 = 10 * 86_400;
@@ -54,11 +54,8 @@ pub async fn hub(
             "Too many requests of this client or for this callback wait for confirmation. \
              Repeat the request later.\n",
         ),
-        Ok(None) => (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response(),
-        Err(error) => {
-            tracing::warn!(%error, "cannot store a request to the hub");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
+        Ok(None) => (StatusCode::NOT_FOUND, "The topic is not a published feed.\n").into_response(),
+        Err(error) => store_failure::plain(&error, "cannot store a request to the hub"),
     }
 }
 

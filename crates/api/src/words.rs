@@ -107,6 +107,27 @@ pub fn span(d: Duration) -> String {
     }
 }
 
+/// Writes the length of a recording: `1 h 2 min`, `12 min`, `40 s`.
+pub fn clock(seconds: u32) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", (seconds + 30) / 60),
+        _ => match ((seconds + 30) / 3600, (seconds + 30) % 3600 / 60) {
+            (hours, 0) => format!("{hours} h"),
+            (hours, minutes) => format!("{hours} h {minutes} min"),
+        },
+    }
+}
+
+/// Writes a moment of a recording: `1:02:03`, `2:03`.
+pub fn moment_of(seconds: u64) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
 /// Returns whole seconds, rounded up.
 pub fn ceil_secs(d: Duration) -> u64 {
     d.as_secs() + u64::from(d.subsec_nanos() > 0)
@@ -141,6 +162,14 @@ pub fn bytes(n: u64) -> String {
         1000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
         _ => format!("{:.1} GB", n as f64 / 1e9),
+    }
+}
+
+/// Says how many people read a feed.
+pub fn readers_words(n: u64) -> String {
+    match n {
+        0 => "None of its subscribers has read anything in the last 30 days.".to_owned(),
+        n => format!("{} this feed.", plural(n, "person reads", "people read")),
     }
 }
 

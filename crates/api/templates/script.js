@@ -14,7 +14,15 @@ const mark = async (button) => {
   body.append(button.name, button.value);
   body.append("part", "1");
   // A redirect to the login page means that the mark was not made.
-  const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+  let answer;
+  try {
+    answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+  } catch (error) {
+    // Without a network the mark waits on this device.
+    const single = ["read", "unread", "star", "unstar"].includes(button.name);
+    if (single && await globalThis.keepMark?.(button.name, Number(button.value))) return;
+    throw error;
+  }
   if (answer.status !== 204) throw new Error(`the mark was not made: ${answer.status}`);
 };
 
@@ -224,7 +232,7 @@ for (const form of all("form[data-preview]")) {
     const number = ++asked;
     const body = new URLSearchParams(new FormData(form));
     body.append("part", "1");
-    const answer = await fetch("/queries/preview", { method: "POST", body }).catch(() => null);
+    const answer = await fetch(form.dataset.previewAt ?? "/queries/preview", { method: "POST", body }).catch(() => null);
     if (!answer?.ok || answer.redirected || number !== asked) return;
     shown.innerHTML = await answer.text();
   };
@@ -264,3 +272,151 @@ document.addEventListener("toggle", async (event) => {
   fold.innerHTML = await answer.text();
   link.closest("p")?.replaceWith(fold.content);
 }, true);
+
+// --- Whole texts: while one is on its way, the page looks again. It stops after a minute.
+
+const looks = { n: 0 };
+const lookAgain = async () => {
+  const waiting = one(".single .whole[data-waiting]");
+  if (!waiting || ++looks.n > 30) return;
+  const part = new URL(location.href);
+  part.searchParams.set("part", "1");
+  const answer = await fetch(part).catch(() => null);
+  if (!answer?.ok || answer.redirected) return;
+  const holder = document.createElement("template");
+  holder.innerHTML = await answer.text();
+  if (one(".whole[data-waiting]", holder.content)) setTimeout(lookAgain, 2000);
+  else location.reload();
+};
+if (one(".single .whole[data-waiting]")) setTimeout(lookAgain, 1500);
+
+// --- The player: speed, steps of 30 seconds, chapters, and the position, which other devices see.
+
+const player = one(".play audio, .play video");
+if (player) {
+  const acts = one(".player-acts");
+  acts.hidden = false;
+  let kept = Number(player.dataset.position);
+  const jump = (seconds) => {
+    if (player.readyState > 0) player.currentTime = seconds;
+    else player.addEventListener("loadedmetadata", () => { player.currentTime = seconds; }, { once: true });
+  };
+  if (kept > 0) {
+    const minutes = `${Math.floor(kept / 60)}:${String(kept % 60).padStart(2, "0")}`;
+    one("[data-kept]").textContent = `continues at ${minutes}`;
+    jump(kept);
+  }
+  const keep = (beacon) => {
+    const seconds = player.currentTime;
+    if (!seconds || Math.abs(seconds - kept) < 1) return;
+    kept = seconds;
+    const body = new URLSearchParams({
+      form_key: player.dataset.key, enclosure: player.dataset.enclosure, seconds: String(seconds),
+    });
+    if (Number.isFinite(player.duration)) body.set("duration", String(player.duration));
+    const address = `/play/${player.dataset.entry}/position`;
+    if (beacon) navigator.sendBeacon(address, body);
+    else fetch(address, { method: "POST", body, redirect: "manual" }).catch(() => null);
+  };
+  setInterval(() => { if (!player.paused) keep(false); }, 15000);
+  player.addEventListener("pause", () => keep(false));
+  player.addEventListener("ended", () => keep(false));
+  addEventListener("pagehide", () => keep(true));
+  const speed = one("[data-speed]");
+  speed.addEventListener("change", () => {
+    player.defaultPlaybackRate = Number(speed.value);
+    player.playbackRate = Number(speed.value);
+  });
+  document.addEventListener("click", (event) => {
+    const skip = event.target.closest("[data-skip]");
+    if (skip) player.currentTime = Math.max(0, player.currentTime + Number(skip.dataset.skip));
+    const chapter = event.target.closest(".chapters [data-start]");
+    if (!chapter) return;
+    event.preventDefault();
+    jump(Number(chapter.dataset.start));
+    player.play().catch(() => null);
+  });
+  player.addEventListener("timeupdate", () => {
+    let current = null;
+    for (const chapter of all(".chapters a[data-start]")) {
+      chapter.removeAttribute("aria-current");
+      if (Number(chapter.dataset.start) <= player.currentTime) current = chapter;
+    }
+    current?.setAttribute("aria-current", "true");
+  });
+  // Chapters in a file of their own: we fetch them, the publisher does not see who listens.
+  const listed = one("[data-spoken=chapters] a");
+  listed?.addEventListener("click", async (event) => {
+    event.preventDefault();
+    const answer = await fetch(listed.href).catch(() => null);
+    if (!answer?.ok || answer.redirected) { location.href = listed.href; return; }
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const list = page.querySelector(".chapters");
+    for (const item of all("li", list)) {
+      const link = document.createElement("a");
+      link.href = "#";
+      link.dataset.start = one("time", item)?.dataset.start ?? 0;
+      link.append(...item.childNodes);
+      item.append(link);
+    }
+    listed.closest("p").replaceWith(list);
+  });
+}
+
+// --- Sharing: the dialog of the phone, and a button that copies the link.
+
+document.addEventListener("toggle", (event) => {
+  const share = event.target.closest?.("details.share");
+  if (!share) return;
+  const show = (name, works) => { one(`[data-share=${name}]`, share).hidden = !works; };
+  show("dialog", Boolean(navigator.share));
+  show("copy", Boolean(navigator.clipboard));
+}, true);
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-share]");
+  if (!button) return;
+  const { link, title } = button.closest("[data-link]").dataset;
+  if (button.dataset.share === "dialog") {
+    // A person who closes the dialog has not asked for a message.
+    navigator.share({ title, url: link }).catch(() => null);
+    return;
+  }
+  const copied = await navigator.clipboard.writeText(link).then(() => true, () => false);
+  button.textContent = copied ? "Copied" : "Could not copy";
+});
+
+// --- The list of tags: drag a tag, or move it with Alt and an arrow key.
+for (const list of all("ol[data-order]")) {
+  let dragged = null;
+  const send = async () => {
+    const body = new URLSearchParams({ form_key: list.dataset.formKey, part: "1" });
+    all("li[data-tag]", list).forEach((item) => body.append("tag", item.dataset.tag));
+    const answer = await fetch(list.dataset.order, { method: "POST", body, redirect: "manual" }).catch(() => null);
+    if (answer?.status !== 204) location.reload();
+  };
+  const move = (item, other, after) => {
+    if (!item || !other || item === other) return;
+    if (after) other.after(item);
+    else other.before(item);
+  };
+  for (const item of all("li[data-tag]", list)) {
+    item.draggable = true;
+    item.addEventListener("dragstart", () => { dragged = item; });
+    item.addEventListener("dragend", () => { dragged = null; send(); });
+    item.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      const box = item.getBoundingClientRect();
+      move(dragged, item, event.clientY > box.top + box.height / 2);
+    });
+    item.addEventListener("keydown", (event) => {
+      const down = event.key === "ArrowDown";
+      if (!event.altKey || (!down && event.key !== "ArrowUp")) return;
+      event.preventDefault();
+      const focused = document.activeElement;
+      move(item, down ? item.nextElementSibling : item.previousElementSibling, down);
+      focused.focus();
+      send();
+    });
+  }
+}

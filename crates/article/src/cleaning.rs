@@ -7,6 +7,7 @@
 //! empties an article.
 
 mod blocks;
+mod captions;
 mod leading;
 mod named;
 mod spoken;
@@ -16,6 +17,8 @@ use dom_query::{NodeRef, Selection};
 
 use crate::base::PageBase;
 
+pub use captions::captions;
+
 /// Characters that the article keeps whatever the steps find.
 const CHARS_MIN: usize = 200;
 
@@ -24,7 +27,7 @@ pub fn clean(root: &NodeRef<'_>, title: Option<&str>, byline: Option<&str>) {
     named::remove(root);
     leading::remove(root, title, byline);
     spoken::remove(root);
-    trailing::remove(root);
+    trailing::remove(root, byline);
 }
 
 /// Makes the addresses of links and pictures absolute, where the library did not.

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use crate::NoArticle;
-use crate::guard::PAGE_BYTES_MAX;
+use crate::limits::PAGE_BYTES_MAX;
+use crate::refusal::NoArticle;
 
 /// How far into a page its own declaration is searched, as browsers do.
 const META_BYTES_MAX: usize = 1024;

@@ -12,7 +12,8 @@ use crate::icon::{self, DeclaredIcon};
 use crate::language::{self, LanguageClaims};
 use crate::metadata::PageFacts;
 use crate::{
-    ExtractedArticle, NoArticle, TextDirection, cleaning, decoding, embed, guard, metadata, text,
+    ExtractedArticle, NoArticle, TextDirection, cleaning, decoding, embed, guard, metadata, places,
+    text,
 };
 
 /// A rule of the operator for a stubborn site: the place of its main text.
@@ -82,6 +83,8 @@ fn by_score(
     url: Option<&Url>,
     parts: PageParts,
 ) -> Result<ExtractedArticle, NoArticle> {
+    unname_headings(&document);
+    places::note(&document);
     let mut page = readability(document, url)?;
     let mut found = page.parse().map_err(|_| NoArticle::NoMainText)?;
     let declared = Metadata {
@@ -99,6 +102,16 @@ fn by_score(
     let selected = page.doc.select_single("#readability-page-1");
     let root = selected.nodes().first().ok_or(NoArticle::NoMainText)?;
     article(root, declared, parts)
+}
+
+/// Removes classes such as `subheader` from headings inside the text. The library takes their
+/// bearers for the header of the page.
+fn unname_headings(document: &Document) {
+    for heading in document.select("h2[class], h3[class], h4[class]").nodes() {
+        if heading.class().is_some_and(|class| class.to_ascii_lowercase().contains("head")) {
+            heading.remove_attr("class");
+        }
+    }
 }
 
 /// Takes the elements that a rule selects, in the order of the page.
@@ -158,11 +171,12 @@ fn article(
     let title = fact(Some(declared.title));
     let byline = fact(declared.byline).or(facts.byline);
     cleaning::clean(root, title.as_deref(), byline.as_deref());
-    let text = text::lines(root);
+    let text = text::lines(root, &cleaning::captions(root));
     if text.is_empty() {
         return Err(NoArticle::NoMainText);
     }
     let embeds = embed::replace(root);
+    places::restore(root);
     let declared_language = fact(declared.lang);
     let claims = LanguageClaims {
         declared: declared_language.as_deref(),
@@ -183,6 +197,7 @@ fn article(
         language: language::decide(&claims),
         declared_language,
         direction: declared.dir.as_deref().and_then(direction),
+        noarchive: facts.noarchive,
         icons,
         embeds,
         text,

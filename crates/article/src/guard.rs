@@ -14,15 +14,9 @@ use html5ever::ParseOpts;
 use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::tree_builder::TreeBuilderOpts;
 
-use crate::NoArticle;
+use crate::limits::{DEPTH_MAX, ELEMENTS_MAX, PAGE_BYTES_MAX};
+use crate::refusal::NoArticle;
 use sink::LimitedSink;
-
-/// The bytes of a page, before and after decoding.
-pub const PAGE_BYTES_MAX: usize = 3_000_000;
-/// Nested elements. Browsers stop at 512.
-pub const DEPTH_MAX: usize = 256;
-/// Elements of a page, including those that the parser opens again.
-pub const ELEMENTS_MAX: usize = 50_000;
 
 /// The parser gets this much text at a time, and the limits are checked in between. One piece can
 /// open about 250 elements, or reopen formatting about 64,000 times.

@@ -14,14 +14,18 @@ mod extraction;
 mod guard;
 pub mod icon;
 pub mod language;
+mod limits;
 mod metadata;
+mod places;
+mod refusal;
 mod text;
 pub mod topic;
 
 use feed::Time;
 
 pub use extraction::{ExtractionRule, extract};
-pub use guard::PAGE_BYTES_MAX;
+pub use limits::PAGE_BYTES_MAX;
+pub use refusal::NoArticle;
 
 /// The main text of a page, with the facts that the page declares about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +48,8 @@ pub struct ExtractedArticle {
     /// The language of the text, declared or detected.
     pub language: Option<language::TextLanguage>,
     pub direction: Option<TextDirection>,
+    /// The page asks that copies of it are not shown elsewhere.
+    pub noarchive: bool,
     /// The icons of the site that the page declares, best first.
     pub icons: Vec<icon::DeclaredIcon>,
     /// The players of other sites. The HTML has links in their places.
@@ -68,27 +74,4 @@ impl TextDirection {
             TextDirection::RightToLeft => "rtl",
         }
     }
-}
-
-/// The reason why a page yields no article.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoArticle {
-    #[error("this is not an HTML page")]
-    NotHtml,
-    #[error("the page is too large ({n_bytes} bytes; the limit is {PAGE_BYTES_MAX})")]
-    TooLarge { n_bytes: usize },
-    #[error("the page nests its elements too deeply (the limit is {})", guard::DEPTH_MAX)]
-    TooDeep,
-    #[error("the page has too many elements (the limit is {})", guard::ELEMENTS_MAX)]
-    TooManyElements,
-    #[error("the markup of the page is too costly to read")]
-    TooComplex,
-    #[error("the page has no main text")]
-    NoMainText,
-    #[error("`{selector}` is not a CSS selector that this program supports")]
-    BadSelector { selector: String },
-    #[error("nothing on the page matches the selector `{selector}`")]
-    NothingSelected { selector: String },
-    #[error("internal error while reading the page; please report it")]
-    Internal,
 }

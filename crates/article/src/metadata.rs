@@ -24,6 +24,7 @@ pub struct PageFacts {
     pub image: Option<String>,
     pub canonical: Option<String>,
     pub section: Option<String>,
+    pub noarchive: bool,
 }
 
 /// Reads the facts of a page.
@@ -44,7 +45,17 @@ pub fn read(document: &Document, base: &PageBase) -> PageFacts {
         image: image.and_then(|image| base.absolute(&image)),
         canonical: canonical.and_then(|href| base.absolute(&href)),
         section: section.and_then(|section| name(&section)),
+        noarchive: noarchive(document),
     }
+}
+
+/// Whether the page asks that copies of it are not shown elsewhere.
+fn noarchive(document: &Document) -> bool {
+    document.select("meta[name][content]").iter().any(|tag| {
+        let said = |name: &str| tag.attr(name).unwrap_or_default().to_ascii_lowercase();
+        matches!(said("name").trim(), "robots" | "tidings")
+            && said("content").split(',').any(|word| word.trim() == "noarchive")
+    })
 }
 
 /// Returns the content of the first `<meta>` with this name or property.

@@ -1,6 +1,8 @@
 //! The text of a tree: one line per block, without markup.
 
-use dom_query::{NodeData, NodeRef};
+use std::collections::HashSet;
+
+use dom_query::{NodeData, NodeId, NodeRef};
 
 /// Elements whose text nobody reads.
 const SILENT: &str = "audio canvas embed head iframe input noembed noframes object \
@@ -12,10 +14,10 @@ const INLINE: &str = "a abbr acronym b bdi bdo big button cite code data del dfn
     source span strike strong sub sup time tt u var wbr mi mo mn ms mtext mrow msub msup msubsup \
     mfrac msqrt mstyle semantics";
 
-/// Returns the text of a node and everything in it, one line per block.
-pub fn lines(root: &NodeRef<'_>) -> String {
+/// Returns the text of a node and everything in it but `without`, one line per block.
+pub fn lines(root: &NodeRef<'_>, without: &HashSet<NodeId>) -> String {
     let mut lines = TextLines::default();
-    walk(root, &mut |step| match step {
+    walk(root, without, &mut |step| match step {
         TextStep::Text(text, is_preformatted) => lines.push(text, is_preformatted),
         TextStep::Break => lines.end(),
     });
@@ -26,7 +28,7 @@ pub fn lines(root: &NodeRef<'_>) -> String {
 /// Returns the text of a node in one line.
 pub fn line(root: &NodeRef<'_>) -> String {
     let mut words = String::new();
-    walk(root, &mut |step| match step {
+    walk(root, &HashSet::new(), &mut |step| match step {
         TextStep::Text(text, _) => words.push_str(text),
         TextStep::Break => words.push(' '),
     });
@@ -60,11 +62,11 @@ enum TextStep<'a> {
 }
 
 /// Visits the text in the order of reading, without recursion.
-fn walk(root: &NodeRef<'_>, visit: &mut dyn FnMut(TextStep<'_>)) {
+fn walk(root: &NodeRef<'_>, without: &HashSet<NodeId>, visit: &mut dyn FnMut(TextStep<'_>)) {
     let mut at = *root;
     let mut n_preformatted = 0_usize;
     loop {
-        let is_open = enter(&at, n_preformatted > 0, visit);
+        let is_open = !without.contains(&at.id) && enter(&at, n_preformatted > 0, visit);
         if is_open && let Some(child) = at.first_child() {
             n_preformatted += usize::from(at.has_name("pre"));
             at = child;
@@ -175,7 +177,7 @@ mod tests {
     #[track_caller]
     fn check(html: &str, expect: &str) {
         let document = crate::guard::tree(html).unwrap();
-        assert_eq!(lines(&document.root()), expect);
+        assert_eq!(lines(&document.root(), &HashSet::new()), expect);
     }
 
     #[test]

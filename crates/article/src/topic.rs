@@ -51,6 +51,15 @@ impl MediaTopic {
         MediaTopic::all().find(|topic| topic.name() == name)
     }
 
+    /// Returns the topic with this number, from 1 to 17.
+    pub fn numbered(number: u8) -> Option<MediaTopic> {
+        (1..=17).contains(&number).then_some(MediaTopic(number))
+    }
+
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
     pub fn name(self) -> &'static str {
         NAMES[usize::from(self.0) - 1]
     }
@@ -122,6 +131,12 @@ impl TopicTable {
             let segment = url?.path_segments()?.find(|part| !part.is_empty())?;
             self.0.get(&folded_word(&segment.replace(['-', '_'], " "))).copied()
         })
+    }
+
+    /// Returns this table, with the words of another one that it lacks.
+    pub fn over(self, mut other: TopicTable) -> TopicTable {
+        other.0.extend(self.0);
+        other
     }
 
     pub fn n_words(&self) -> usize {

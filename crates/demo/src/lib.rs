@@ -6,6 +6,7 @@
 
 mod hash;
 mod mishap;
+mod spread;
 mod text;
 
 use std::collections::HashMap;
@@ -19,7 +20,8 @@ use axum::response::{IntoResponse, Response};
 use feed::{Item, Time};
 use parse::write;
 
-pub use mishap::{Mishap, with_mishaps};
+pub use mishap::Mishap;
+pub use spread::with_mishaps;
 
 /// Returns the current time of the demonstration.
 pub type DemoClock = Arc<dyn Fn() -> Time + Send + Sync>;

@@ -41,6 +41,21 @@ pub mod url {
     }
 }
 
+pub mod optional_url {
+    use ::url::Url;
+
+    use super::*;
+
+    pub fn serialize<S: Serializer>(url: &Option<Url>, to: S) -> Result<S::Ok, S::Error> {
+        url.as_ref().map(Url::as_str).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| Url::parse(&text).map_err(de::Error::custom)).transpose()
+    }
+}
+
 pub mod urls {
     use ::url::Url;
 
@@ -135,6 +150,53 @@ pub mod window {
     }
 }
 
+pub mod optional_window {
+    use std::sync::Arc;
+
+    use feed::Window;
+
+    use super::*;
+
+    pub fn serialize<S: Serializer>(
+        window: &Option<Arc<Window>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        window.as_ref().map(|window| Base64(window.encode())).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Arc<Window>>, D::Error> {
+        let bytes = Option::<Base64>::deserialize(from)?;
+        let window = bytes.map(|bytes| Window::decode(&bytes.0).map(Arc::new));
+        window.transpose().map_err(de::Error::custom)
+    }
+}
+
+pub mod bytes {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        Base64(bytes.to_vec()).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        Ok(Base64::deserialize(from)?.0)
+    }
+}
+
+pub mod optional_bytes {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(bytes: &Option<Vec<u8>>, to: S) -> Result<S::Ok, S::Error> {
+        bytes.clone().map(Base64).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u8>>, D::Error> {
+        Ok(Option::<Base64>::deserialize(from)?.map(|bytes| bytes.0))
+    }
+}
+
 pub mod keyed_items {
     use feed::{EntryKey, Item, KeyedItem};
 
@@ -165,5 +227,44 @@ pub mod keyed_items {
             KeyedItem { key: EntryKey::from_bytes(key), content, link, item }
         });
         Ok(keyed.collect())
+    }
+}
+
+pub mod raw_answer {
+    use std::net::IpAddr;
+
+    use feed::RawAnswer;
+
+    use super::*;
+
+    #[derive(Deserialize, Serialize)]
+    struct RawAnswerFields {
+        request: Base64,
+        head: Base64,
+        remote: Option<IpAddr>,
+        body: Option<Base64>,
+    }
+
+    pub fn serialize<S: Serializer>(
+        raw: &Option<Box<RawAnswer>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let fields = raw.as_deref().map(|raw| RawAnswerFields {
+            request: Base64(raw.request.clone()),
+            head: Base64(raw.head.clone()),
+            remote: raw.remote,
+            body: raw.body.clone().map(Base64),
+        });
+        fields.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Box<RawAnswer>>, D::Error> {
+        let fields = Option::<RawAnswerFields>::deserialize(from)?;
+        Ok(fields.map(|RawAnswerFields { request, head, remote, body }| {
+            let (request, head, body) = (request.0, head.0, body.map(|body| body.0));
+            Box::new(RawAnswer { request, head, remote, body })
+        }))
     }
 }

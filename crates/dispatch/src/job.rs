@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use feed::{Domain, FeedId, Time, Validators, Window};
+use feed::{Domain, FeedId, RequestSettings, Time, Validators, Window};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -41,6 +41,9 @@ pub struct PollJob {
     pub so_far: SoFar,
     /// Compare neither hash nor window: every item comes back.
     pub whole: bool,
+    /// Settings of the feed for requests to this origin, with their secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Box<RequestSettings>>,
 }
 
 /// The part of a poll before this request. It goes out with the job and comes back with the
@@ -63,6 +66,9 @@ pub struct SoFar {
     pub parse: Duration,
     /// When the controller handed over the first request, in whole seconds.
     pub first_sent_at: Option<Time>,
+    /// The address of this request, if a redirect led there.
+    #[serde(with = "fields::optional_url", default, skip_serializing_if = "Option::is_none")]
+    pub redirected_to: Option<Url>,
 }
 
 /// A domain that redirected a poll, and when its answer arrived.
@@ -84,6 +90,7 @@ impl Default for SoFar {
             elapsed: Duration::ZERO,
             parse: Duration::ZERO,
             first_sent_at: None,
+            redirected_to: None,
         }
     }
 }

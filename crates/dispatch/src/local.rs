@@ -124,6 +124,7 @@ mod tests {
             send_by: Duration::ZERO,
             so_far: SoFar::default(),
             whole: false,
+            request: None,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{ExchangeFacts, FeedId, Hints, KeyedItem, Trouble, Validators};
+use feed::{ExchangeFacts, FeedId, Hints, KeyedItem, RawAnswer, Trouble, Validators};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -26,6 +26,9 @@ pub struct PollResult {
     pub held: Duration,
     pub facts: ExchangeFacts,
     pub reading: PollReading,
+    /// The messages of the exchange, if the worker keeps them.
+    #[serde(with = "fields::raw_answer", default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Box<RawAnswer>>,
 }
 
 /// The meaning of the answer to one request.
@@ -114,6 +117,9 @@ pub struct FeedDescription {
     pub cloud: Option<String>,
     #[serde(default)]
     pub categories: Vec<String>,
+    /// The address of the feed's own icon.
+    #[serde(default)]
+    pub icon: Option<String>,
 }
 
 impl PollResult {
@@ -140,6 +146,7 @@ impl PollResult {
             held: Duration::ZERO,
             facts: ExchangeFacts::default(),
             reading,
+            raw: None,
         }
     }
 }

@@ -1,11 +1,18 @@
-//! The wire form of jobs and results: JSON with a version. Both ends refuse a version that they do
-//! not know and a message that is too long. It sends nothing.
+//! The wire form of messages: JSON with a version. Both ends refuse a version that they do not know
+//! and a message that is too long. It sends nothing.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the wire form. It rises with every change that an older program would misread.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 3;
+
+/// The oldest version that this program reads and writes: machines may be one release apart.
+/// Version 2 has the same messages, but its jobs have no settings of requests.
+pub const WIRE_OLDEST: u32 = WIRE_VERSION - 1;
+
+/// The first version whose terminals know the settings of requests.
+pub const WIRE_REQUEST_SETTINGS: u32 = 3;
 
 /// The longest message in bytes: four times the longest document, because JSON escapes markup and
 /// a job carries a window.
@@ -17,10 +24,12 @@ pub enum WireError {
     #[error("the message has {0} bytes; at most {MESSAGE_BYTES_MAX} are allowed")]
     TooLong(usize),
     #[error(
-        "the message has version {0} and this program knows version {WIRE_VERSION}; \
+        "the message has version {0} and this program knows {WIRE_OLDEST} to {WIRE_VERSION}; \
          run the same release of tidings on all machines"
     )]
     UnknownVersion(u32),
+    #[error("these bytes are not a message of tidings")]
+    NotAFrame,
     #[error("the message cannot be read")]
     Malformed(#[from] serde_json::Error),
 }
@@ -42,23 +51,44 @@ struct Versioned {
     wire: u32,
 }
 
-/// Encodes a job or a result.
+/// Encodes a message in the newest form.
 pub fn encode<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
-    let bytes = serde_json::to_vec(&Outgoing { wire: WIRE_VERSION, body })?;
+    encode_as(WIRE_VERSION, body)
+}
+
+/// Encodes a message in the form of a version.
+pub fn encode_as<T: Serialize>(wire: u32, body: &T) -> Result<Vec<u8>, WireError> {
+    if !(WIRE_OLDEST..=WIRE_VERSION).contains(&wire) {
+        return Err(WireError::UnknownVersion(wire));
+    }
+    let bytes = serde_json::to_vec(&Outgoing { wire, body })?;
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(WireError::TooLong(bytes.len()));
     }
     Ok(bytes)
 }
 
-/// Decodes a job or a result.
+/// Decodes a message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
+    decode_up_to(WIRE_VERSION, bytes)
+}
+
+/// Decodes a message for an end that knows the versions up to `wire_max`.
+pub fn decode_up_to<T: DeserializeOwned>(wire_max: u32, bytes: &[u8]) -> Result<T, WireError> {
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(WireError::TooLong(bytes.len()));
     }
     let Versioned { wire } = serde_json::from_slice(bytes)?;
-    if wire != WIRE_VERSION {
+    if !(WIRE_OLDEST..=wire_max).contains(&wire) {
         return Err(WireError::UnknownVersion(wire));
+    }
+    Ok(serde_json::from_slice::<Incoming<T>>(bytes)?.body)
+}
+
+/// Decodes a message whose form is the same in every version.
+pub fn decode_any<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        return Err(WireError::TooLong(bytes.len()));
     }
     Ok(serde_json::from_slice::<Incoming<T>>(bytes)?.body)
 }

@@ -73,7 +73,8 @@ impl House {
             engine.store.add_feed(&new, T0)?;
         }
         if let Some(text) = queries {
-            let wish = QueriesCommand::Apply { file: "bench".to_owned(), text, past: None };
+            let wish =
+                QueriesCommand::Apply { file: "bench".to_owned(), text, past: None, account: None };
             carry_out(&engine, Command::Query { wish }, &|_, _| ()).await?;
         }
         Ok(House { engine, _folder: folder })
@@ -127,6 +128,7 @@ fn poll(feed: FeedId, generation: u32, texts: &[String], round: u32, n: usize) -
             item,
             published,
             content: 0,
+            facts: store::EntryFacts::default(),
         });
     }
     record

@@ -33,9 +33,6 @@ pub struct BudgetRule {
     pub learn: LearnShare,
 }
 
-/// Precedes the learning share in the text of a rule.
-const LEARN: &str = "learn=";
-
 impl BudgetRule {
     pub const STRATEGY: Strategy = Strategy::Tide;
     /// The default model of strategies other than `tide`.
@@ -157,9 +154,11 @@ fn selectivity(input: &PollInput) -> f64 {
     input.share.map_or(1.0, |share| Selectivity::from_parts(share.seen, share.kept).value())
 }
 
-/// The weight of a feed: its own, else that of a tag, else 1.
-fn weight(input: &PollInput) -> f64 {
-    places(input).find_map(|s| s.weight).unwrap_or(1.0)
+/// The weight of a feed: its own, else that of a tag, else the number of its readers, else 1. A
+/// feed whose subscribers have not read for long counts as one with a single reader.
+pub fn weight(input: &PollInput) -> f64 {
+    let of_readers = || input.readers.map(|n| n.max(1) as f64);
+    places(input).find_map(|s| s.weight).or_else(of_readers).unwrap_or(1.0)
 }
 
 /// The settings that apply to a feed, in order of precedence.
@@ -188,10 +187,10 @@ pub fn set(store: &Store, rule: Option<&BudgetRule>) -> Result<(), StoreError> {
 
 impl fmt::Display for BudgetRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.limit_text(), self.spender, self.model.word())?;
+        let rule = format!("{} {} {}", self.limit_text(), self.spender, self.model.word());
         match self.learn {
-            LearnShare::Off => Ok(()),
-            learn => write!(f, " {LEARN}{learn}"),
+            LearnShare::Off => f.write_str(&rule),
+            learn => f.write_str(&LearnShare::join(&rule, &learn.to_string())),
         }
     }
 }
@@ -200,10 +199,8 @@ impl FromStr for BudgetRule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<BudgetRule, String> {
-        let (mut text, mut learn) = (text.trim(), LearnShare::Off);
-        if let Some((rule, share)) = text.rsplit_once(LEARN) {
-            (text, learn) = (rule, share.parse().map_err(as_text)?);
-        }
+        let (text, share) = LearnShare::split(text);
+        let learn = share.map_or(Ok(LearnShare::Off), |share| share.parse().map_err(as_text))?;
         let mut words = text.split_whitespace();
         let (budget, price) = BudgetRule::limit(words.next().unwrap_or_default())?;
         let mut rule = BudgetRule { price, learn, ..BudgetRule::new(budget) };

@@ -21,7 +21,7 @@ use crate::Settings;
 use crate::budget::{BudgetRule, Budgeted};
 use crate::event::{Finished, PollAnswer};
 use next::{NextPollDecision, PollEvidence};
-pub use next::{budgeted, replanned};
+pub use next::{budgeted, policy, replanned};
 pub use pace::{pace, set_back, stored_pace};
 pub use pushed::{PushedDocument, is_push_trusted, push_record};
 pub use relevant::PendingDecision;
@@ -239,8 +239,8 @@ fn outcome(reading: &JudgedReading) -> Outcome {
 pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
     let until = pace.and_then(|p| p.not_before);
     match (status, until) {
-        (401, _) => "401: the server wants a login; put it into the URL as \
-                     https://user:password@host/…"
+        (401, _) => "401: the server wants a login; set it on the page of the feed, or with \
+                     `tidings feed set FEED --login @FILE`"
             .to_owned(),
         (403, _) => {
             "403: the server forbids it; it may block readers, or the feed is private".to_owned()

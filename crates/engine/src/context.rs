@@ -1,23 +1,32 @@
 //! The parts that all tasks of the engine share: store, fetcher, clock, settings, events. It makes
 //! no poll.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use feed::{FeedId, Time};
+use feed::{Domain, FeedId, Time};
 use fetch::Fetcher;
 use store::{Store, StoreError};
 use tokio::sync::{Notify, mpsc};
 
 use crate::budget::BudgetRule;
+use crate::clusters::Clusters;
+use crate::errand_road::ErrandRoad;
 use crate::event::{Event, ScheduledFeed};
+use crate::fetch_book::FetchBook;
+use crate::grants::GrantBook;
+use crate::page_work::ArticleWork;
 use crate::spending::Spending;
+use crate::tally::RoadTally;
 use crate::{Clock, Settings, conclude};
 
 /// A clock that is set back by less than this is ignored: no poll is delayed by more.
 pub const SET_BACK_MIN: Duration = Duration::from_secs(60);
 
+/// Feeds that are read with one question: windows and learned states of more need much memory.
+pub const READ_AT_ONCE: usize = 500;
 /// A feed is polled again within this many rounds only if its polls are seconds apart. Then its
 /// last poll was decided by the new settings anyway.
 const REPLAN_ROUNDS_MAX: usize = 3;
@@ -35,6 +44,24 @@ pub struct Context {
     pub trouble_logged: AtomicI64,
     /// Wakes the deliveries.
     pub deliveries: Notify,
+    /// Wakes the notifications of devices.
+    pub notifications: Notify,
+    /// The daily profiles that feeds share.
+    pub clusters: Clusters,
+    /// The pages behind entries that are being loaded.
+    pub articles: ArticleWork,
+    /// The rows of grants, if the store outlives this process.
+    pub grants: Option<Arc<GrantBook>>,
+    /// The way of errands to the terminals of their regions.
+    pub errands: Option<Arc<ErrandRoad>>,
+    /// The name of this process among the machines.
+    pub machine: String,
+    /// The regions that feeds ask for.
+    pub regions: RwLock<HashMap<FeedId, String>>,
+    /// The settings for requests of feeds.
+    pub fetch_book: FetchBook,
+    /// Counts of the work with other machines.
+    pub tally: Arc<RoadTally>,
 }
 
 impl Context {
@@ -49,6 +76,20 @@ impl Context {
         if self.trouble_logged.swap(minute, Ordering::Relaxed) != minute {
             tracing::error!(feed = feed.0, %error, "cannot record a poll or push; retrying");
         }
+    }
+
+    /// Returns the region in which a feed is polled: its own, that of a tag, or that of its domain.
+    pub fn region(&self, feed: FeedId, domain: &Domain) -> Option<String> {
+        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        let of_feed = regions.get(&feed).cloned();
+        of_feed.or_else(|| self.settings.regions.get(domain.as_str()).cloned())
+    }
+
+    /// Reads the regions again, after a feed or a tag changed.
+    pub fn read_regions(&self) -> Result<(), StoreError> {
+        let regions = self.store.regions()?;
+        *self.regions.write().unwrap_or_else(PoisonError::into_inner) = regions;
+        Ok(())
     }
 
     pub fn budget(&self) -> Option<BudgetRule> {
@@ -94,11 +135,13 @@ impl Context {
         let mut planned = Vec::with_capacity(feeds.len());
         for _ in 0..REPLAN_ROUNDS_MAX {
             let mut replans = Vec::with_capacity(left.len());
-            for &feed in &left {
-                let input = self.store.poll_input(feed)?;
-                if !input.settings.paused && input.location.gone.is_none() {
-                    let now = self.clock.now();
-                    replans.push((feed, conclude::replanned(&input, &self.settings, now)));
+            for some in left.chunks(READ_AT_ONCE) {
+                for input in self.store.poll_inputs_of(some)? {
+                    if !input.settings.paused && input.location.gone.is_none() {
+                        let now = self.clock.now();
+                        let plan = conclude::replanned(&input, &self.settings, now);
+                        replans.push((input.id, plan));
+                    }
                 }
             }
             let times: Vec<_> = replans.iter().map(|(feed, plan)| (*feed, plan.next_at)).collect();
@@ -131,10 +174,9 @@ impl Context {
                 budgeted: Some(budgeted),
             });
         });
-        match read.and_then(|()| self.store.strategy_progress()) {
-            Ok(progress) => {
-                let spending = Box::new(Spending::new(rule, &progress, now));
-                self.send(Event::Spend(Some(spending), feeds));
+        match read.and_then(|()| Spending::restored(rule, &self.store, now)) {
+            Ok(spending) => {
+                self.send(Event::Spend(Some(Box::new(spending)), feeds));
             }
             Err(error) => {
                 tracing::error!(%error, "cannot restart the budget after the clock was set back");

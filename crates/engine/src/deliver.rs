@@ -23,6 +23,7 @@ use crate::context::Context;
 use crate::lanes::Lanes;
 
 pub use match_message::MatchMessages;
+pub use webhook::{SentEntry, send_entry};
 
 use cursor::{Attempt, Cursor, CursorStep};
 
@@ -40,8 +41,8 @@ const TROUBLE_WAIT: Duration = Duration::from_secs(60);
 /// A delivery whose query cannot be read is looked at again after this long.
 const UNREADABLE_WAIT: Duration = Duration::from_secs(3600);
 
-/// Serves all receivers until told to stop. Then it cancels the attempts under way; the next start
-/// repeats them.
+/// Serves all receivers until the program stops. Then it cancels the attempts under way; the next
+/// start repeats them.
 pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     let mut under_way = JoinSet::new();
     let mut busy = Lanes::new(AT_ONCE_MAX);

@@ -1,27 +1,38 @@
 //! The engine as its users see it: starts and stops all tasks, and takes requests for polls and
 //! changes.
 
+mod start;
+
+use std::collections::HashSet;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use dispatch::Stopwatch;
-use feed::{FeedId, Time};
+use dispatch::{RoadFigures, Stopwatch};
+use feed::{EntryId, FeedId, Time};
 use fetch::Fetcher;
-use store::{Store, StoreError};
+use store::{ArticleRequest, EntryRow, Location, Store, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
+use crate::articles::{self, LoadedArticle, TrialText};
+use crate::clusters::Clusters;
 use crate::context::Context;
-use crate::controller::{Channels, Controller};
+use crate::controller::Controller;
+use crate::deliver::SentEntry;
 use crate::errand::{Errands, PlanHandle};
 use crate::event::{Event, PollAnswer, ScheduledFeed};
+use crate::fetch_book::FetchBook;
 use crate::figures::{Counters, Figures};
+use crate::grants::EarlierEpochs;
 use crate::matching::Matching;
+use crate::page_work::ArticleWork;
+use crate::road::BusRoad;
 use crate::spending::Spending;
-use crate::worker::Worker;
+use crate::terminals::{TerminalView, Terminals};
+use crate::web_push::PushSender;
 use crate::{
-    BudgetRule, Clock, Settings, Topics, Watch, budget, conclude, deliver, hub, indexing,
-    subscriber, upkeep, worker,
+    BudgetRule, Clock, Settings, Topics, Watch, budget, conclude, controller, deliver, hub, plan,
+    road, tasks, web_push,
 };
 
 /// A running engine. Dropping it cancels the polls under way; [`Engine::stop`] lets them end.
@@ -34,6 +45,10 @@ pub struct Engine {
     stop: watch::Sender<bool>,
     cut: watch::Sender<bool>,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
+    road: Option<BusRoad>,
+    road_tasks: tokio::sync::Mutex<JoinSet<()>>,
+    terminals: Arc<Terminals>,
+    stopwatch: Stopwatch,
     deliverer: tokio::sync::Mutex<JoinSet<()>>,
     /// Locked during a change of the queries, from the check to the change. The store's writer
     /// never locks it.
@@ -46,8 +61,23 @@ pub enum EngineError {
     Store(#[from] StoreError),
 }
 
+/// The place of an engine among several machines. The default is one process alone.
+#[derive(Clone, Default)]
+pub struct EngineMachine {
+    /// The name of the process.
+    pub name: String,
+    pub region: Option<String>,
+    pub version: String,
+    /// Only terminals on other machines poll.
+    pub without_terminal: bool,
+    /// The way to terminals on other machines.
+    pub bus: Option<BusRoad>,
+    /// The epochs of earlier engines in this process.
+    pub earlier: EarlierEpochs,
+}
+
 impl Engine {
-    /// Starts the controller, the workers and the other tasks.
+    /// Starts the controller, the workers and the other tasks, in one process alone.
     pub fn start(
         store: Store,
         fetcher: Fetcher,
@@ -55,12 +85,33 @@ impl Engine {
         settings: Settings,
         watch: Watch,
     ) -> Result<Engine, EngineError> {
+        Engine::start_among(store, fetcher, clock, settings, watch, EngineMachine::default())
+    }
+
+    /// Starts the same among several machines.
+    pub fn start_among(
+        store: Store,
+        fetcher: Fetcher,
+        clock: Clock,
+        settings: Settings,
+        watch: Watch,
+        machine: EngineMachine,
+    ) -> Result<Engine, EngineError> {
         store.install(Box::new(Matching::default()))?;
         let (events, receiver) = mpsc::unbounded_channel();
         let (stop, stop_receiver) = watch::channel(false);
         let (cut, cut_receiver) = watch::channel(false);
         let counters = Arc::new(Counters::default());
         let n_workers = settings.polls_in_flight_max.min(fetcher.connections_max());
+        // A row for each request is needed only where requests outlive this process.
+        let has_rows = machine.bus.is_some() || matches!(store.location(), Location::Postgres(_));
+        let grant_life = plan::grant_life(fetcher.exchange_time_max());
+        let (grants, left) = start::begin_grants(&store, has_rows, grant_life, &machine)?;
+        let stopwatch = Stopwatch::start();
+        let terminals = start::terminals(&machine, n_workers, clock.now());
+        let road = machine.bus.clone().filter(|_| watch == Watch::All);
+        let (bus, book, regions) = (road.as_ref(), grants.as_deref(), &settings.regions);
+        let errands = tasks::errand_road(bus, book, &terminals, stopwatch, regions);
         let context = Arc::new(Context {
             store: store.clone(),
             fetcher: Arc::new(fetcher),
@@ -70,33 +121,26 @@ impl Engine {
             budget: RwLock::new(budget::in_force(&store, settings.budget)?),
             trouble_logged: AtomicI64::new(0),
             deliveries: Notify::new(),
+            notifications: Notify::new(),
+            clusters: Clusters::default(),
+            articles: ArticleWork::default(),
+            grants,
+            errands: Some(errands),
+            machine: machine.name,
+            regions: RwLock::new(store.regions()?),
+            fetch_book: FetchBook::load(&store, &settings.key_file)?,
+            tally: Arc::default(),
         });
-        let stopwatch = Stopwatch::start();
-        let (jobs, results, worker_end) = dispatch::local(n_workers, settings.local_form);
-        let channels = Channels { jobs, results, events: receiver };
-        let controller = Controller::new(
-            Arc::clone(&context),
-            channels,
-            stopwatch,
-            Arc::clone(&counters),
-            watch,
-        )?;
-        let mut tasks = JoinSet::new();
-        let fetcher = Arc::clone(&context.fetcher);
-        let worker = Arc::new(Worker { fetcher, limits: settings.parse, stopwatch });
-        for _ in 0..n_workers {
-            let (worker, end) = (Arc::clone(&worker), worker_end.clone());
-            tasks.spawn(worker::run(worker, end, cut_receiver.clone()));
-        }
-        let mut deliverer = JoinSet::new();
-        if watch == Watch::All {
-            deliverer.spawn(deliver::run(Arc::clone(&context), stop_receiver.clone()));
-            deliverer.spawn(indexing::run(Arc::clone(&context), stop_receiver.clone()));
-            deliverer.spawn(upkeep::retain(Arc::clone(&context), stop_receiver.clone()));
-            deliverer.spawn(upkeep::recover(Arc::clone(&context), stop_receiver.clone()));
-            deliverer.spawn(subscriber::receive(Arc::clone(&context), stop_receiver.clone()));
-            deliverer.spawn(subscriber::subscribe(Arc::clone(&context), stop_receiver.clone()));
-        }
+        let bus = machine.bus.as_ref();
+        let (channels, worker_end) = start::channels(bus, &context, stopwatch, receiver);
+        let plan = controller::load(&context, &left, stopwatch.elapsed(), clock.now(), watch)?;
+        let (shared, counted) = (Arc::clone(&context), Arc::clone(&counters));
+        let controller =
+            Controller::new(shared, channels, Arc::clone(&terminals), counted, plan, watch);
+        let windows = Box::new(controller.windows());
+        let road_tasks = tasks::serve_road(road.as_ref(), &context, &terminals, stopwatch, windows);
+        let mut tasks = tasks::workers(&context, stopwatch, &worker_end, &cut_receiver);
+        let deliverer = start::side_tasks(watch, &context, &stop_receiver);
         tasks.spawn(controller.run(stop_receiver));
         Ok(Engine {
             store,
@@ -107,6 +151,10 @@ impl Engine {
             stop,
             cut,
             tasks: tokio::sync::Mutex::new(tasks),
+            road,
+            road_tasks: tokio::sync::Mutex::new(road_tasks),
+            terminals,
+            stopwatch,
             deliverer: tokio::sync::Mutex::new(deliverer),
             queries_change: tokio::sync::Mutex::new(()),
         })
@@ -181,8 +229,8 @@ impl Engine {
         })?;
         let polled_since = self.store.replan(replans)?;
         feeds.retain(|asked| !polled_since.contains(&asked.feed));
-        let progress = self.store.strategy_progress()?;
-        let spending = rule.map(|rule| Box::new(Spending::new(rule, &progress, now)));
+        let restored = rule.map(|rule| Spending::restored(rule, &self.store, now)).transpose()?;
+        let spending = restored.map(Box::new);
         self.send(Event::Spend(spending, feeds));
         self.replan(&polled_since)?;
         Ok(n_under)
@@ -204,10 +252,49 @@ impl Engine {
         Errands::new(PlanHandle::of(&self.context), fetcher)
     }
 
+    /// Loads the page behind an entry now, because a person asked for it. `None`: the entry does
+    /// not exist.
+    pub async fn load_article(&self, entry: EntryId) -> Result<Option<LoadedArticle>, StoreError> {
+        if !self.store.request_article(entry, self.clock.now())? {
+            return Ok(None);
+        }
+        let row = self.store.entry(entry)?;
+        let Some(row) = row else { return Ok(None) };
+        let request =
+            ArticleRequest { entry, feed: row.feed, link: row.link, by_person: true, tries: 0 };
+        articles::load(&self.context, &request).await.map(Some)
+    }
+
+    /// Tries a selector on the page behind an entry, and stores nothing. Returns the text or why
+    /// there is none; `None`: there is no such entry.
+    pub async fn try_article(
+        &self,
+        entry: EntryId,
+        selector: Option<String>,
+    ) -> Result<Option<Result<TrialText, String>>, StoreError> {
+        let Some(row) = self.store.entry(entry)? else { return Ok(None) };
+        articles::preview(&self.context, &row, selector).await.map(Some)
+    }
+
+    /// Posts an entry to a webhook of a person, once. Returns why it was not taken.
+    pub async fn send_entry(
+        &self,
+        sent: &SentEntry<'_>,
+        entry: &EntryRow,
+    ) -> Result<Option<String>, StoreError> {
+        deliver::send_entry(&self.context, sent, entry).await
+    }
+
     /// Serves the subscribers of published feeds.
     pub async fn serve_hub(&self, topics: Topics) {
         let (context, stop) = (Arc::clone(&self.context), self.stop.subscribe());
         self.deliverer.lock().await.spawn(hub::run(context, topics, stop));
+    }
+
+    /// Sends notifications to the devices of people.
+    pub async fn serve_notifications(&self, sender: PushSender) {
+        let (context, stop) = (Arc::clone(&self.context), self.stop.subscribe());
+        self.deliverer.lock().await.spawn(web_push::run(context, sender, stop));
     }
 
     /// Wakes the deliveries: there may be something to deliver.
@@ -218,6 +305,37 @@ impl Engine {
     /// Delivers what can be delivered now; for an engine that polls on request only.
     pub async fn deliver(&self) {
         deliver::run_once(&self.context).await;
+    }
+
+    /// Returns the terminals that this controller knows.
+    pub fn terminals(&self) -> Vec<TerminalView> {
+        self.terminals.views(self.stopwatch.elapsed())
+    }
+
+    /// Returns the regions for which requests wait and no terminal is connected.
+    pub fn lacking_regions(&self) -> Vec<String> {
+        self.terminals.lacking(self.stopwatch.elapsed())
+    }
+
+    /// Asks the terminals with these lives, and no others, to finish their work and to end.
+    pub fn drain_terminals(&self, lives: HashSet<String>) {
+        self.terminals.set_drained(lives);
+    }
+
+    /// Reads the regions of feeds again.
+    pub fn read_regions(&self) -> Result<(), StoreError> {
+        self.context.read_regions()
+    }
+
+    /// Reads the settings for requests of feeds again.
+    pub fn read_fetch_settings(&self) -> Result<(), StoreError> {
+        self.context.fetch_book.read(&self.store, &self.settings.key_file)
+    }
+
+    /// Returns the counts of the work with other machines.
+    pub fn road_figures(&self) -> RoadFigures {
+        let counts = self.road.as_ref().map(|road| road.bus.counts());
+        self.context.tally.read(counts.unwrap_or_default())
     }
 
     pub fn figures(&self) -> Figures {
@@ -246,5 +364,15 @@ impl Engine {
         let _ = tasks.join_next().await;
         self.cut.send_replace(true);
         while tasks.join_next().await.is_some() {}
+        if let Some(book) = &self.context.grants
+            && let Err(error) = book.close(&self.context.machine).await
+        {
+            // The rows end by themselves.
+            tracing::debug!(%error, "cannot end the rows of requests");
+        }
+        if let (Some(road), Some(book)) = (&self.road, &self.context.grants) {
+            self.road_tasks.lock().await.shutdown().await;
+            road::leave(road, book.epoch()).await;
+        }
     }
 }

@@ -4,9 +4,11 @@
 
 mod alone;
 mod follow;
+mod no_turn;
 mod picture;
 mod turn;
 
 pub use follow::follow;
+pub use no_turn::NoTurn;
 pub use picture::{Errands, PAGE_HOPS_MAX, picture_settings};
 pub use turn::{PlanHandle, turn};

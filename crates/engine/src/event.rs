@@ -1,6 +1,6 @@
 //! The events that the controller handles, and its answers to callers.
 
-use dispatch::GrantId;
+use dispatch::{GrantId, PollResult};
 use feed::{Domain, FeedId, Outcome, RetryAfter, Time};
 use polling::budget::PollCost;
 use polling::pace::DomainPace;
@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use crate::budget::Budgeted;
+use crate::confirmation::Confirmation;
 use crate::plan::{ErrandClass, TurnSender};
 use crate::spending::Spending;
 
@@ -53,10 +54,16 @@ impl PollAnswer {
 pub enum Event {
     /// A hub pushed new entries.
     Pushed { n_new: usize },
+    /// A terminal on another machine said that it is there.
+    TerminalHeard,
+    /// The result of a terminal on another machine.
+    Result { result: Box<PollResult>, confirmation: Confirmation },
     /// A poll could not be prepared, so nothing was sent.
     NotPrepared { grant: GrantId, feed: FeedId, why: String },
-    /// A request that is not a poll ended.
-    ErrandEnded { domain: u32, at: Time, answer: ErrandEnd },
+    /// A request that is not a poll ended, here or at a terminal on another machine.
+    ErrandEnded { domain: u32, at: Time, answer: ErrandEnd, is_away: bool },
+    /// The result of an errand that an earlier process granted.
+    LateErrand { grant: GrantId },
     /// A poll ended: it is recorded, or it failed.
     Finished { finished: Finished, answer: PollAnswer },
     /// A caller asks for polls now.

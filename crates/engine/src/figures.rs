@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use feed::{Outcome, Time};
 
 use crate::event::PollAnswer;
-use crate::network::Network;
 use crate::plan::Plan;
 
 /// The loop turns once a second or more often; a machine that is very busy may be late.
@@ -103,14 +102,20 @@ impl Default for LoopState {
 }
 
 impl Counters {
-    pub fn report<H>(&self, plan: &Plan<H>, network: &Network, wake_at: Time) {
+    pub fn report<H>(
+        &self,
+        plan: &Plan<H>,
+        network_down: bool,
+        cannot_record: bool,
+        wake_at: Time,
+    ) {
         let (in_flight, waiting) = (plan.in_flight(), plan.n_waiting());
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = LoopState {
             in_flight,
             waiting,
-            network_down: network.is_down(),
-            cannot_record: network.cannot_record(),
+            network_down,
+            cannot_record,
             wake_at,
             turned: Some(moment()),
             ended: false,

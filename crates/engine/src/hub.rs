@@ -71,8 +71,8 @@ struct Hub {
     under_way: HashMap<Id, (HubWorkKind, i64)>,
 }
 
-/// Serves subscribers until told to stop. A request under way is then cancelled and repeated at the
-/// next start.
+/// Serves subscribers until the program stops. A request under way is then cancelled and repeated
+/// at the next start.
 pub async fn run(context: Arc<Context>, topics: Topics, mut stop: watch::Receiver<bool>) {
     let mut hub = Hub {
         context: Arc::clone(&context),

@@ -2,22 +2,113 @@
 //! store's writer calls it inside the transaction of each poll, so it neither waits nor reads the
 //! store.
 
+mod scope;
+
+use std::collections::{HashMap, HashSet};
+
+use article::topic::MediaTopic;
+use feed::EntryId;
 use polling::relevance::Selectivity;
 use query::{Entry, Matcher, Scratch, States};
-use store::{ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryStateChange, RelevantShare};
+use store::{
+    ArrivedArticle, ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryScope, QueryStateChange,
+    RelevantShare,
+};
+
+use scope::scoped;
 
 /// Entries after which the matcher learns how often words occurred.
 const LEARN_EVERY: u32 = 1000;
 /// Queries that may then move to better anchors. Each takes a few microseconds.
 const MOVES_MAX: usize = 100;
 
-/// All queries, ready for matching.
+/// All queries, ready for matching. Queries that use the page behind an entry, or read a query that
+/// does, are in a matcher of their own: they decide later, and the others do not notice.
 #[derive(Default)]
 pub struct Matching {
-    matcher: Matcher,
+    prompt: Matcher,
+    waiting: Matcher,
     states: States,
     scratch: Scratch,
+    /// Buffers for the second matcher: they hold the numbers of its own words.
+    late_scratch: Scratch,
     n_asked: u32,
+    /// The queries that read others or use articles. Few do.
+    linked: HashMap<QueryId, LinkedQuery>,
+    /// Waiting queries do not decide later on entries up to these.
+    since: HashMap<QueryId, EntryId>,
+    /// The owner of each query.
+    scopes: HashMap<QueryId, QueryScope>,
+}
+
+/// A query that may move between the matchers when another one changes.
+struct LinkedQuery {
+    name: String,
+    text: String,
+    reads: Vec<String>,
+    uses_article: bool,
+    waits: bool,
+}
+
+impl Matching {
+    fn match_now(&mut self, entry: &Entry<'_>) -> Vec<QueryMatch> {
+        let matches = self.prompt.matches(entry, &mut self.states, &mut self.scratch);
+        matches.iter().map(kept).collect()
+    }
+
+    fn match_late(
+        &mut self,
+        entry: &Entry<'_>,
+        kept_by: &[String],
+        since: impl Fn(QueryId) -> bool,
+    ) -> Vec<QueryMatch> {
+        let late = &mut self.late_scratch;
+        let matches = self.waiting.matches_after(entry, kept_by, &mut self.states, late);
+        matches.iter().map(kept).filter(|one| since(one.query)).collect()
+    }
+
+    /// Returns the names of queries, as other queries read them.
+    fn names(&self, matches: &[QueryMatch]) -> Vec<String> {
+        matches.iter().filter_map(|one| self.prompt.name(one.query)).map(str::to_owned).collect()
+    }
+
+    /// Finds out again which queries wait, and moves those that changed sides.
+    fn settle(&mut self) {
+        let mut waits: HashSet<&str> = HashSet::new();
+        loop {
+            let before = waits.len();
+            for query in self.linked.values() {
+                let reads = query.reads.iter().any(|name| waits.contains(name.as_str()));
+                if query.uses_article || reads {
+                    waits.insert(&query.name);
+                }
+            }
+            if waits.len() == before {
+                break;
+            }
+        }
+        let moved = self
+            .linked
+            .iter()
+            .filter(|(_, query)| query.waits != waits.contains(query.name.as_str()));
+        let moved: Vec<QueryId> = moved.map(|(id, _)| *id).collect();
+        for id in moved {
+            let Some(query) = self.linked.get_mut(&id) else { continue };
+            query.waits = !query.waits;
+            let Some(mut create) = query::parse_create(&query.text) else { continue };
+            scoped(&mut create.query, self.scopes.get(&id).copied().unwrap_or_default());
+            let (from, to) = match query.waits {
+                true => (&mut self.prompt, &mut self.waiting),
+                false => (&mut self.waiting, &mut self.prompt),
+            };
+            from.remove(id);
+            to.insert(id, &query.name, &create.query);
+        }
+    }
+}
+
+fn kept(found: &query::Match) -> QueryMatch {
+    QueryMatch { query: found.query, partner: found.partner }
 }
 
 impl EntryMatcher for Matching {
@@ -26,7 +117,7 @@ impl EntryMatcher for Matching {
     }
 
     fn is_empty(&self) -> bool {
-        self.matcher.is_empty()
+        self.prompt.is_empty() && self.waiting.is_empty()
     }
 
     fn clear(&mut self) {
@@ -34,36 +125,86 @@ impl EntryMatcher for Matching {
     }
 
     fn put(&mut self, id: QueryId, name: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
-        let Some(create) = query::parse_create(text) else {
+        let Some(mut create) = query::parse_create(text) else {
             // Its stored state stays, because a newer version may read it.
             tracing::error!(query = name, "a stored query cannot be read, so it matches nothing");
             self.remove_query(id);
             return Vec::new();
         };
+        scoped(&mut create.query, self.scopes.get(&id).copied().unwrap_or_default());
         self.states.remove(id);
-        self.matcher.insert(id, name, &create.query);
+        self.waiting.remove(id);
+        self.prompt.insert(id, name, &create.query);
+        let reads: Vec<String> =
+            create.query.reads().into_iter().map(|name| name.text.clone()).collect();
+        let uses_article = create.query.uses_article();
+        let was_linked = self.linked.remove(&id).is_some();
+        if uses_article || !reads.is_empty() {
+            let (name, text) = (name.to_owned(), text.to_owned());
+            let linked = LinkedQuery { name, text, reads, uses_article, waits: false };
+            self.linked.insert(id, linked);
+        }
+        if was_linked || self.linked.contains_key(&id) {
+            self.settle();
+        }
         let records = records.iter().map(|(number, bytes)| (*number, bytes.as_slice()));
-        self.matcher.restore_state(&mut self.states, id, records)
+        let home = if self.waits(id) { &self.waiting } else { &self.prompt };
+        home.restore_state(&mut self.states, id, records)
+    }
+
+    fn set_scope(&mut self, query: QueryId, scope: QueryScope) {
+        self.scopes.insert(query, scope);
     }
 
     fn remove_query(&mut self, id: QueryId) {
-        self.matcher.remove(id);
+        self.scopes.remove(&id);
+        self.prompt.remove(id);
+        self.waiting.remove(id);
         self.states.remove(id);
+        self.since.remove(&id);
+        if self.linked.remove(&id).is_some() {
+            self.settle();
+        }
     }
 
     fn reads(&self, feed_url: &str, tags: &[String]) -> bool {
-        self.matcher.reads(feed_url, tags)
+        self.prompt.reads(feed_url, tags) || self.waiting.reads(feed_url, tags)
     }
 
     fn match_entry(&mut self, arrival: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
         self.n_asked += 1;
         if self.n_asked >= LEARN_EVERY {
             self.n_asked = 0;
-            self.matcher.learn(&mut self.scratch, MOVES_MAX);
+            self.prompt.learn(&mut self.scratch, MOVES_MAX);
+            self.waiting.learn(&mut self.late_scratch, MOVES_MAX);
         }
-        let matches = self.matcher.matches(&entry(arrival), &mut self.states, &mut self.scratch);
-        let kept = |found: &query::Match| QueryMatch { query: found.query, partner: found.partner };
-        matches.iter().map(kept).collect()
+        let entry = entry(arrival);
+        let mut matches = self.match_now(&entry);
+        if !self.waiting.is_empty() && arrival.article != ArrivedArticle::Expected {
+            let names = self.names(&matches);
+            matches.extend(self.match_late(&entry, &names, |_| true));
+        }
+        matches
+    }
+
+    fn note_since(&mut self, query: QueryId, since: EntryId) {
+        self.since.insert(query, since);
+    }
+
+    fn waits(&self, query: QueryId) -> bool {
+        self.linked.get(&query).is_some_and(|linked| linked.waits)
+    }
+
+    fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn match_waiting(&mut self, arrival: &ArrivedEntry<'_>, kept_by: &[String]) -> Vec<QueryMatch> {
+        let since = std::mem::take(&mut self.since);
+        let is_later = |query| since.get(&query).is_none_or(|since: &EntryId| arrival.id > *since);
+        let matches = self.match_late(&entry(arrival), kept_by, is_later);
+        self.since = since;
+        matches
     }
 
     fn take_changes(&mut self) -> Vec<QueryStateChange> {
@@ -101,6 +242,11 @@ pub fn entry<'a>(arrival: &ArrivedEntry<'a>) -> Entry<'a> {
         categories: arrival.categories,
         link: arrival.link,
         language: arrival.language,
+        topic: arrival.topic.and_then(MediaTopic::numbered).map(MediaTopic::name),
+        article: match arrival.article {
+            ArrivedArticle::There(text) => Some(text),
+            ArrivedArticle::Absent | ArrivedArticle::Expected => None,
+        },
         published: Some(arrival.published_at),
         seen: arrival.seen_at,
     }

@@ -6,18 +6,13 @@ use std::time::Duration;
 
 use feed::{FeedId, Time};
 use polling::budget::{Planner, PollCost, PollPrice, Tracked};
-use store::{ExpectedPoll, ExpectedPolls};
+use store::{ExpectedPoll, ExpectedPolls, Store, StoreError};
 
 use crate::budget::{BudgetRule, Budgeted};
 
 /// The interval of planning: short enough not to delay polls, long enough that a strategy has a
 /// choice.
 const CYCLE: Duration = Duration::from_secs(60);
-/// The assumed cost of a poll before the first one. The size is the median of 200,000 recorded
-/// feeds (source 003, chapter 3). Such a document is parsed in about a millisecond.
-const UNKNOWN_COST: PollCost =
-    PollCost { requests: 1, bytes: 17_000, parse: Duration::from_millis(1) };
-
 /// The number of feeds stored at once: more would delay polls after a start.
 const EXPECTED_POLLS_MAX: usize = 5000;
 
@@ -36,9 +31,21 @@ pub struct Spending {
     fresh: VecDeque<FeedId>,
     /// The generation of each fresh feed.
     generations: HashMap<FeedId, u32>,
+    /// The mean bytes of earlier polls, for feeds that are not tracked yet.
+    sizes: HashMap<FeedId, u64>,
 }
 
 impl Spending {
+    /// Resumes from the store: the progress of an earlier strategy and, if the rule counts bytes or
+    /// a price, the sizes of earlier polls.
+    pub fn restored(rule: BudgetRule, store: &Store, now: Time) -> Result<Spending, StoreError> {
+        let mut spending = Spending::new(rule, &store.strategy_progress()?, now);
+        if spending.counts_bytes() {
+            spending.sizes = store.poll_sizes()?;
+        }
+        Ok(spending)
+    }
+
     /// Resumes from the stored progress of an earlier strategy, if there is any.
     pub fn new(rule: BudgetRule, progress: &[u8], now: Time) -> Spending {
         let mut planner = Planner::new(rule.spender.strategy, CYCLE);
@@ -56,6 +63,7 @@ impl Spending {
             planned: HashSet::new(),
             fresh: VecDeque::new(),
             generations: HashMap::new(),
+            sizes: HashMap::new(),
         }
     }
 
@@ -73,9 +81,10 @@ impl Spending {
         if let Some(&number) = self.numbers.get(&feed) {
             return self.planner.renew(number, tracked, from);
         }
+        let known = self.sizes.remove(&feed).map_or(PollCost::UNKNOWN, PollCost::of_size);
         let cost = match self.rule.price {
-            Some(price) => price.parts(UNKNOWN_COST) as f64,
-            None if self.counts_bytes() => UNKNOWN_COST.bytes as f64,
+            Some(price) => price.parts(known) as f64,
+            None if self.counts_bytes() => known.bytes as f64,
             None => 1.0,
         };
         let number = self.planner.track(Tracked { cost, ..tracked });
@@ -156,7 +165,7 @@ impl Spending {
             let mut reason = format!("budget of {}: {}", self.rule, why.words());
             if self.rule.price.is_some() {
                 let units = PollPrice::units_of(self.planner.feeds()[number].cost);
-                reason.push_str(&format!("; a poll of this feed costs {units:.2} units"));
+                reason.push_str(&format!(" A poll of this feed costs {units:.2} units."));
             }
             Some(ExpectedPoll { feed, generation, at: why.at(), reason, cause: why.code() })
         });
@@ -201,7 +210,7 @@ mod tests {
     fn unplanned_polls_count_and_a_restart_resumes() {
         let (rule, mut spent) = spending("120/1h uniform", 9);
         assert_eq!(spent.plan(at(0)).len(), 2);
-        (0..2).for_each(|_| spent.polled(FeedId(77), UNKNOWN_COST));
+        (0..2).for_each(|_| spent.polled(FeedId(77), PollCost::UNKNOWN));
         assert!(spent.plan(at(60)).is_empty(), "the two of this minute were made by hand");
         let progress = spent.expected_polls(at(60)).progress;
         let mut again = Spending::new(rule, &progress, at(61));
@@ -212,7 +221,7 @@ mod tests {
     #[test]
     fn a_price_counts_what_polls_really_cost() {
         let (rule, mut spending) = spending("60/1h:1+20/MB uniform", 3);
-        let large = PollCost { bytes: 1_000_000, ..UNKNOWN_COST };
+        let large = PollCost { bytes: 1_000_000, ..PollCost::UNKNOWN };
         let planned: Vec<FeedId> = spending.plan(at(0)).into_iter().map(|(feed, _)| feed).collect();
         assert_eq!(planned.len(), 1, "one unit a minute buys one poll of ordinary size");
         spending.polled(planned[0], large);
@@ -224,6 +233,18 @@ mod tests {
         let reason = spending.expected_polls(at(2400)).feeds.into_iter().map(|feed| feed.reason);
         let reasons: Vec<String> = reason.collect();
         assert!(reasons.iter().any(|reason| reason.contains("costs 5.")), "{reasons:?}");
+    }
+
+    #[test]
+    fn a_restart_knows_what_polls_cost() {
+        let rule: BudgetRule = "60/1h:1+20/MB+5/s uniform".parse().expect("a rule");
+        let mut spending = Spending::new(rule, &[], at(0));
+        spending.sizes = HashMap::from([(FeedId(1), 1_000_000), (FeedId(2), 0)]);
+        (1..=3).for_each(|feed| spending.take(FeedId(feed), 0, fresh(&rule, at(0))));
+        let units: Vec<f64> =
+            spending.planner.feeds().iter().map(|feed| PollPrice::units_of(feed.cost)).collect();
+        // A megabyte is parsed in 59 ms; a feed without a poll has the ordinary size.
+        assert_eq!(units, [21.294, 1.0, 1.345]);
     }
 
     #[test]

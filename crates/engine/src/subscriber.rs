@@ -25,7 +25,7 @@ const SWEEP_LOOKS: u64 = 10;
 /// New subscriptions that one sweep begins.
 const BEGIN_MAX: u32 = 100;
 
-/// Records what hubs send, until told to stop.
+/// Records what hubs send, until the program stops.
 pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         if let Err(error) = take::all(&context).await {
@@ -41,7 +41,7 @@ pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Keeps subscriptions and feeds together, and asks hubs, until told to stop.
+/// Keeps subscriptions and feeds together, and asks hubs, until the program stops.
 pub async fn subscribe(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     let mut looks = 0_u64;
     while !*stop.borrow() {

@@ -1,5 +1,6 @@
-//! Regular work on the store while the engine runs: it drops old entries, and it tries to write
-//! again after the store could not be written. It decides neither what is old nor what is polled.
+//! Regular work on the store while the engine runs: it drops old entries and clusters feeds that
+//! share daily profiles. It also tries to write again after the store could not be written. It
+//! decides neither what is old nor what is polled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +12,12 @@ use crate::context::Context;
 
 /// The interval between two rounds of retention, where it is configured.
 const RETAIN_EVERY: Duration = Duration::from_secs(3600);
+/// The interval between two clusterings of feeds.
+const CLUSTER_EVERY: Duration = Duration::from_secs(86_400);
 /// The interval between two attempts to write to a store that could not be written.
 const RECOVER_EVERY: Duration = Duration::from_secs(5);
 
-/// Drops old entries and keys every hour until told to stop.
+/// Drops old entries and keys every hour until the program stops.
 pub async fn retain(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     let retention = &context.settings.retention;
     if *retention == Retention::off() {
@@ -40,7 +43,8 @@ pub async fn retain(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// While the store cannot be written, attempts one small change now and then, until told to stop.
+/// While the store cannot be written, attempts one small change now and then, until the program
+/// stops.
 /// The program is ready again after the first success, though no feed may be due for hours.
 pub async fn recover(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     let mut logged = None;
@@ -69,7 +73,31 @@ pub async fn recover(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     }
 }
 
-async fn pause(stop: &mut watch::Receiver<bool>, wait: Duration) {
+/// Clusters the feeds that share daily profiles, at the start and then once a day, until the
+/// program stops.
+pub async fn cluster(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        let shared = Arc::clone(&context);
+        let round = tokio::task::spawn_blocking(move || {
+            shared.clusters.find(&shared.store, &shared.settings)
+        });
+        let done = tokio::select! {
+            done = round => done,
+            // The round ends by itself; it only reads.
+            _ = stop.changed() => return,
+        };
+        match done {
+            Ok(Ok(0)) => {}
+            Ok(Ok(feeds)) => tracing::info!(feeds, "clustered the daily profiles of feeds"),
+            Ok(Err(error)) => tracing::error!(%error, "cannot cluster feeds; retrying tomorrow"),
+            Err(error) => tracing::error!(%error, "clustering of feeds failed; retrying tomorrow"),
+        }
+        pause(&mut stop, CLUSTER_EVERY).await;
+    }
+}
+
+/// Waits, or returns at once when the program stops.
+pub async fn pause(stop: &mut watch::Receiver<bool>, wait: Duration) {
     tokio::select! {
         () = tokio::time::sleep(wait) => {}
         _ = stop.changed() => {}

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
+use crate::{ItemMedia, Time};
 
 /// A feed's number in the store: positive, in the order of recording, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -58,6 +58,9 @@ pub struct Item {
     pub language: Option<String>,
     /// The feed that the item claims to come from. Anybody can make this claim.
     pub source: Option<Source>,
+    /// The facts about its sound and pictures, beyond its files.
+    #[serde(default)]
+    pub media: ItemMedia,
 }
 
 /// The feed that an item was taken from (`atom:source`, `source` in RSS).
@@ -81,4 +84,26 @@ pub struct Enclosure {
     pub url: String,
     pub mime_type: Option<String>,
     pub length: Option<u64>,
+    /// `image`, `audio` or `video`, if the item says so (`media:content`).
+    #[serde(default)]
+    pub medium: Option<String>,
+    /// In seconds.
+    #[serde(default)]
+    pub duration: Option<u32>,
+    #[serde(default)]
+    pub width: Option<u32>,
+    #[serde(default)]
+    pub height: Option<u32>,
+    /// Files with the same number are renditions of one thing (`media:group`). The default one
+    /// comes first.
+    #[serde(default)]
+    pub group: Option<u16>,
+}
+
+impl Enclosure {
+    /// Returns the bytes of its texts.
+    pub fn n_bytes(&self) -> usize {
+        let texts = [&self.mime_type, &self.medium];
+        self.url.len() + texts.into_iter().flatten().map(String::len).sum::<usize>()
+    }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 /// The version of the identity rule. It is part of every key, so that keys of a later rule differ.
-const RULE: u8 = 1;
+pub const IDENTITY_RULE: u8 = 1;
 
 /// The identity of an entry within its feed: the rule's version and 120 bits of SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,7 @@ impl EntryKey {
 
     pub(crate) fn of(basis: &str, parts: &[&str]) -> EntryKey {
         let digest = digest(basis, parts);
-        let mut key = [RULE; 16];
+        let mut key = [IDENTITY_RULE; 16];
         key[1..].copy_from_slice(&digest[..15]);
         EntryKey(key)
     }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::entry_key::digest;
-use crate::{EntryKey, Item, Window, WindowEntry};
+use crate::{EntryKey, Item, Time, Window, WindowEntry};
 
 /// An item of a document with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,21 @@ pub fn identify(items: Vec<Item>, window: &Window) -> Vec<KeyedItem> {
         }
     }
     keyed
+}
+
+impl Window {
+    /// Returns the window after a document, for comparisons only: it does not know the repaired
+    /// times of new entries.
+    pub fn after_items(&self, items: &[KeyedItem], partial: bool) -> Window {
+        let known = self.by_key();
+        let entries = items.iter().map(|item| WindowEntry {
+            key: item.key,
+            content: item.content,
+            link: item.link,
+            published_at: known.get(&item.key).map_or(Time::MIN, |entry| entry.published_at),
+        });
+        self.followed_by(entries.collect(), partial)
+    }
 }
 
 /// Returns the ids that stand for several links in one document.
@@ -99,6 +114,8 @@ pub fn content_hash(item: &Item) -> u64 {
         text(&item.content).unwrap_or(""),
     ];
     parts.extend(item.enclosures.iter().map(|e| e.url.as_str()));
+    // Stills were enclosures once. They count as before, so that old entries stay unedited.
+    parts.extend(item.media.thumbnails.iter().map(|still| still.url.as_str()));
     short(&digest("content", &parts))
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use sha2::{Digest, Sha256};
+
 use crate::{EntryKey, Observation, Outcome, Time};
 
 /// The ordered entries that a feed showed last. An empty document does not clear it: some feeds
@@ -60,6 +62,20 @@ impl Window {
             return Window { entries: self.entries.clone(), empty_now: !partial };
         }
         Window { entries, empty_now: false }
+    }
+
+    /// Returns a digest of the entries: their keys, contents and links, in order. Windows with the
+    /// same digest compare a document in the same way.
+    pub fn digest(&self) -> [u8; 16] {
+        let mut hasher = Sha256::new();
+        for e in &self.entries {
+            hasher.update(e.key.bytes());
+            hasher.update(e.content.to_le_bytes());
+            hasher.update(e.link.to_le_bytes());
+        }
+        let mut digest = [0; 16];
+        digest.copy_from_slice(&hasher.finalize()[..16]);
+        digest
     }
 
     /// Returns the observation of a poll without a document: unchanged, refused, failed or gone.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{ExchangeFacts, Validators};
+use feed::{ERROR_BYTES_MAX, ExchangeFacts, RawAnswer, Validators};
 use reqwest::Response;
 use reqwest::header::{self, HeaderMap};
 use url::Url;
@@ -15,18 +15,22 @@ use crate::{Failure, FailureKind, Fetched, causes, header as read};
 /// The bytes that are read of an answer without a document, so that the connection can be reused.
 const LEFTOVER_BYTES_MAX: u64 = 32 * 1024;
 const LEFTOVER_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long a recording waits for the page of an error.
+const ERROR_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same limit as for the URL of a feed: it is stored, shown and compared.
 const LOCATION_BYTES_MAX: usize = 8192;
 /// Content types are shown and searched for a charset. Real ones are shorter.
 const CONTENT_TYPE_CHARS_MAX: usize = 256;
 
-/// Reads the answer to a request for `url`.
+/// Reads the answer to a request for `url`. A recording keeps the beginning of an error's body in
+/// `raw`.
 pub(crate) async fn fetched(
     mut response: Response,
     url: &Url,
     sent: &Validators,
     limits: &ExchangeLimits,
     facts: &mut ExchangeFacts,
+    raw: Option<&mut RawAnswer>,
 ) -> Fetched {
     let status = response.status().as_u16();
     let outcome = match status {
@@ -46,8 +50,46 @@ pub(crate) async fn fetched(
         401 | 403 | 429 | 451 => Fetched::Refused { status },
         _ => Fetched::Failed(Failure::new(FailureKind::Status(status), status_words(status))),
     };
-    facts.wire_bytes += read_leftover(&mut response).await;
+    if let Some(raw) = raw.filter(|_| status >= 400) {
+        let reading = read_error(&mut response, limits, &mut facts.wire_bytes);
+        let limit = ERROR_TIMEOUT.min(limits.body_timeout);
+        // A body that is late or damaged is not kept. The poll has failed in any case.
+        raw.body = tokio::time::timeout(limit, reading).await.ok().flatten();
+    } else {
+        facts.wire_bytes += read_leftover(&mut response).await;
+    }
     outcome
+}
+
+/// Reads the beginning of an error's body, decompressed; `None` if there is none.
+async fn read_error(
+    response: &mut Response,
+    limits: &ExchangeLimits,
+    wire_bytes: &mut u64,
+) -> Option<Vec<u8>> {
+    let encodings = encodings(response.headers());
+    let mut decoder = Decoder::new(&encodings, limits.body_bytes_max).ok()?;
+    let mut body = loop {
+        match response.chunk().await.ok()? {
+            Some(chunk) => {
+                *wire_bytes += chunk.len() as u64;
+                decoder.push(&chunk).ok()?;
+                if decoder.so_far().len() >= ERROR_BYTES_MAX {
+                    break decoder.so_far().to_vec();
+                }
+            }
+            None => break decoder.finish().ok()?,
+        }
+    };
+    body.truncate(ERROR_BYTES_MAX);
+    Some(body).filter(|body| !body.is_empty())
+}
+
+/// Returns all content encodings of an answer, the first one first.
+fn encodings(headers: &HeaderMap) -> String {
+    let values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let labels: Vec<&str> = values.map(|value| value.to_str().unwrap_or("unreadable")).collect();
+    labels.join(",")
 }
 
 async fn body(
@@ -76,13 +118,7 @@ async fn read_body(
     wire_bytes: &mut u64,
 ) -> Result<Vec<u8>, Fetched> {
     let refuse = |e: DecodeError| Fetched::Failed(e.failure(limits.body_bytes_max));
-    let encodings: Vec<&str> = response
-        .headers()
-        .get_all(header::CONTENT_ENCODING)
-        .iter()
-        .map(|value| value.to_str().unwrap_or("unreadable"))
-        .collect();
-    let encodings = encodings.join(",");
+    let encodings = encodings(response.headers());
     let claimed = response.content_length().unwrap_or(0);
     // A body that is too long even before decompression is not read at all.
     if claimed > limits.body_bytes_max as u64 {

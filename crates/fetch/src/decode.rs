@@ -70,6 +70,11 @@ impl Decoder {
         self.push_from(0, wire.to_vec())
     }
 
+    /// Returns what is decoded so far.
+    pub fn so_far(&self) -> &[u8] {
+        &self.body
+    }
+
     /// Returns the whole body, after the last bytes were pushed.
     pub fn finish(mut self) -> Result<Vec<u8>, DecodeError> {
         for at in 0..self.layers.len() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use feed::{ExchangeFacts, Validators};
+use feed::{ExchangeFacts, RawAnswer, Validators};
 use url::Url;
 
 /// One exchange: its outcome and the facts about it.
@@ -10,6 +10,9 @@ use url::Url;
 pub struct Exchange {
     pub fetched: Fetched,
     pub facts: ExchangeFacts,
+    /// The heads of both messages, if the settings say so, and the beginning of an error's body.
+    /// Other bodies are in `fetched`.
+    pub raw: Option<Box<RawAnswer>>,
 }
 
 /// The outcome of an exchange.

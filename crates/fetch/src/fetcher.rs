@@ -1,20 +1,25 @@
 //! The GET exchange: builds the request, sends it through the right client, and reads the answer.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
-use feed::{ExchangeFacts, Validators};
+use feed::{ExchangeFacts, RawAnswer, RequestSettings, Validators};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, ClientBuilder, Method, Request, Response};
+use reqwest::{Client, Method, Request, Response};
 use tokio::sync::Semaphore;
 use url::Url;
 
+use crate::client::{ConnectionTimes, client_builder};
 use crate::guard::{NotPublic, is_public, literal};
-use crate::lease::{IDLE_TIMEOUT, Lease, Leases, moment};
+use crate::lease::{Lease, Leases, moment};
 use crate::limits::ExchangeLimits;
 use crate::names::Names;
+use crate::tailored::{self, SharedParts, TailoredClients};
 use crate::{
     Exchange, Failure, FailureKind, Fetched, Settings, SetupError, answer, causes, descriptors,
-    header as read, tls,
+    header as read, heads, tls,
 };
 
 const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, \
@@ -26,11 +31,6 @@ const ACCEPT_ANY: &str = "*/*";
 /// SVG is a document and not a picture, so it is not requested.
 const ACCEPT_IMAGE: &str = "image/avif, image/webp, image/png, image/jpeg, image/gif";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
-/// More headers than any honest server sends.
-const HEADERS_MAX: usize = 128;
-/// The bytes of all headers together over HTTP/2. Over HTTP/1 the library has a limit of about 400
-/// KB.
-const HEADER_BYTES_MAX: u32 = 64 * 1024;
 
 /// Makes exchanges. A process needs only one: it holds the connections and the DNS cache.
 pub struct Fetcher {
@@ -38,6 +38,8 @@ pub struct Fetcher {
     keeping: Client,
     /// For the other origins: closes the connection after the answer.
     closing: Client,
+    /// For requests through a proxy, or to servers whose certificate is not checked.
+    tailored: TailoredClients,
     leases: Leases,
     pub(crate) under_way: Semaphore,
     connections_max: usize,
@@ -45,20 +47,24 @@ pub struct Fetcher {
     /// The names that lead to this machine, if requests may go nowhere else.
     loopback_only: Option<Names>,
     no_cache: bool,
-    limits: ExchangeLimits,
+    /// The User-Agent, if the heads of messages are kept.
+    keeps_heads: Option<HeaderValue>,
+    pub(crate) limits: ExchangeLimits,
 }
 
 impl Fetcher {
     /// Sets up connections, trust and names. Raises the process's limit of open files as far as
     /// possible.
     pub fn new(settings: Settings) -> Result<Fetcher, SetupError> {
+        let unguarded = Names::new(settings.resolve.clone(), true);
         let names = Names::new(settings.resolve, settings.allow_private);
         let trust = tls::trust(&settings.authorities_pem)?;
         let user_agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| SetupError::UserAgent(settings.user_agent))?;
+        let exchange = settings.header_timeout + settings.body_timeout;
+        let times = ConnectionTimes::new(settings.connect_timeout, exchange);
         let client = |idle_per_host| {
-            client_builder(names.clone(), trust.config.clone(), &user_agent)
-                .connect_timeout(settings.connect_timeout)
+            client_builder(names.clone(), trust.config.clone(), &user_agent, times)
                 .pool_max_idle_per_host(idle_per_host)
                 .build()
                 .map_err(SetupError::Client)
@@ -67,12 +73,23 @@ impl Fetcher {
         Ok(Fetcher {
             keeping: client(1)?,
             closing: client(0)?,
+            tailored: TailoredClients::new(SharedParts {
+                guarded: names.clone(),
+                unguarded,
+                checked: trust.config.clone(),
+                user_agent: user_agent.clone(),
+                times,
+                allow_private: settings.allow_private,
+                loopback_only: settings.loopback_only,
+                vouched: settings.outgoing_proxies,
+            }),
             leases: Leases::new(settings.idle_connections_max),
             under_way: Semaphore::new(connections_max),
             connections_max,
             allow_private: settings.allow_private,
             loopback_only: settings.loopback_only.then_some(names),
             no_cache: settings.no_cache,
+            keeps_heads: settings.keep_heads.then_some(user_agent),
             limits: ExchangeLimits {
                 connect_timeout: settings.connect_timeout,
                 header_timeout: settings.header_timeout,
@@ -81,6 +98,10 @@ impl Fetcher {
                 has_authorities: trust.has_authorities,
             },
         })
+    }
+
+    pub(crate) fn limits(&self) -> &ExchangeLimits {
+        &self.limits
     }
 
     /// Returns how many exchanges may run at once. Further ones wait inside `fetch`.
@@ -98,15 +119,48 @@ impl Fetcher {
         self.exchange(url, ACCEPT_FEED, validators, &self.limits).await
     }
 
+    /// Requests a feed with settings of its own.
+    pub async fn fetch_tailored(
+        &self,
+        url: &Url,
+        validators: &Validators,
+        own: &RequestSettings,
+    ) -> Exchange {
+        let asked = AskedExchange { accept: ACCEPT_FEED, own: Some(own) };
+        self.exchange_as(url, asked, validators, &self.limits).await
+    }
+
+    /// Requests a page with settings of its own.
+    pub async fn page_tailored(
+        &self,
+        url: &Url,
+        validators: &Validators,
+        own: &RequestSettings,
+    ) -> Exchange {
+        let asked = AskedExchange { accept: ACCEPT_PAGE, own: Some(own) };
+        self.exchange_as(url, asked, validators, &self.limits).await
+    }
+
     /// Requests a page, to search it for feeds.
     pub async fn page(&self, url: &Url) -> Exchange {
-        self.exchange(url, ACCEPT_PAGE, &Validators::default(), &self.limits).await
+        self.page_again(url, &Validators::default()).await
+    }
+
+    /// Requests a page, conditionally if there are validators.
+    pub async fn page_again(&self, url: &Url, validators: &Validators) -> Exchange {
+        self.exchange(url, ACCEPT_PAGE, validators, &self.limits).await
     }
 
     /// Requests a few bytes, such as the echo of a challenge. A longer answer is not read.
     pub async fn short(&self, url: &Url, bytes_max: usize) -> Exchange {
         let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
         self.exchange(url, ACCEPT_ANY, &Validators::default(), &limits).await
+    }
+
+    /// Requests a small file of any type, conditionally if there are validators.
+    pub async fn file(&self, url: &Url, validators: &Validators, bytes_max: usize) -> Exchange {
+        let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
+        self.exchange(url, ACCEPT_ANY, validators, &limits).await
     }
 
     /// Requests a picture.
@@ -121,17 +175,56 @@ impl Fetcher {
         sent: &Validators,
         limits: &ExchangeLimits,
     ) -> Exchange {
+        self.exchange_as(url, AskedExchange { accept, own: None }, sent, limits).await
+    }
+
+    async fn exchange_as(
+        &self,
+        url: &Url,
+        AskedExchange { accept, own }: AskedExchange<'_>,
+        sent: &Validators,
+        limits: &ExchangeLimits,
+    ) -> Exchange {
         // This fails only if the semaphore is closed, which never happens. Then continue without a
         // permit.
         let _permit = self.under_way.acquire().await.ok();
         let started = moment();
         let mut facts = ExchangeFacts::default();
-        let fetched = match self.request(url, accept, sent) {
-            Ok(request) => self.send(request, url, sent, limits, &mut facts).await,
+        let mut raw = None;
+        let fetched = match self.prepared(url, accept, sent, own).await {
+            Ok((mut request, client)) => {
+                let agent = self.keeps_heads.as_ref();
+                // Headers of the settings are secrets, so no recording has them.
+                raw = agent.map(|agent| Box::new(heads::of_request(&request, agent)));
+                if let Some(own) = own {
+                    tailored::apply(&mut request, own);
+                }
+                let answered = match &client {
+                    Some(client) => self.timed(client, request).await.map(|answer| (answer, None)),
+                    None => self.answered(url, request).await,
+                };
+                self.read(answered, url, sent, limits, (&mut facts, raw.as_deref_mut())).await
+            }
             Err(outcome) => outcome,
         };
         facts.elapsed = started.elapsed();
-        Exchange { fetched, facts }
+        Exchange { fetched, facts, raw }
+    }
+
+    /// Returns the request without the headers of its settings, and the client that they need.
+    async fn prepared(
+        &self,
+        url: &Url,
+        accept: &'static str,
+        sent: &Validators,
+        own: Option<&RequestSettings>,
+    ) -> Result<(Request, Option<Client>), Fetched> {
+        let request = self.request(url, accept, sent)?;
+        let client = match own {
+            Some(own) => self.tailored.client(url, own).await?,
+            None => None,
+        };
+        Ok((request, client))
     }
 
     fn request(
@@ -180,19 +273,22 @@ impl Fetcher {
         Ok(request)
     }
 
-    async fn send(
+    async fn read(
         &self,
-        request: Request,
+        answered: Result<(Response, Option<Lease<'_>>), Fetched>,
         url: &Url,
         sent: &Validators,
         limits: &ExchangeLimits,
-        facts: &mut ExchangeFacts,
+        (facts, mut raw): (&mut ExchangeFacts, Option<&mut RawAnswer>),
     ) -> Fetched {
-        match self.answered(url, request).await {
+        match answered {
             Ok((response, _lease)) => {
+                if let Some(raw) = &mut raw {
+                    heads::add_answer(raw, &response);
+                }
                 *facts =
                     read::facts(url, response.status(), response.version(), response.headers());
-                answer::fetched(response, url, sent, limits, facts).await
+                answer::fetched(response, url, sent, limits, facts, raw).await
             }
             Err(outcome) => outcome,
         }
@@ -208,16 +304,27 @@ impl Fetcher {
         let mut lease = self.leases.take(url, moment());
         let keep = lease.as_ref().is_some_and(|lease| lease.reusable);
         let client = if keep { &self.keeping } else { &self.closing };
-        let answered = tokio::time::timeout(self.limits.header_timeout, client.execute(request));
-        match answered.await {
-            Ok(Ok(response)) => {
-                if let Some(lease) = &mut lease {
-                    lease.server_keeps = read::keep_alive(response.headers());
-                }
-                Ok((response, lease))
-            }
-            Ok(Err(e)) => Err(causes::outcome(&e, &self.limits)),
-            Err(_) => Err(Fetched::Failed(Failure::new(
+        let response = self.timed(client, request).await?;
+        if let Some(lease) = &mut lease {
+            lease.server_keeps = read::keep_alive(response.headers());
+        }
+        Ok((response, lease))
+    }
+
+    /// Sends a request and waits for the head of the answer within the limit.
+    async fn timed(&self, client: &Client, request: Request) -> Result<Response, Fetched> {
+        let (within, deadline) =
+            (self.limits.header_timeout, moment() + self.limits.header_timeout);
+        let mut sending = pin!(client.execute(request));
+        // A process that stood still while it connected must not send the request after its time.
+        let in_time = poll_fn(|context| match moment() < deadline {
+            true => sending.as_mut().poll(context).map(Some),
+            false => Poll::Ready(None),
+        });
+        match tokio::time::timeout(within, in_time).await {
+            Ok(Some(Ok(response))) => Ok(response),
+            Ok(Some(Err(e))) => Err(causes::outcome(&e, &self.limits)),
+            Ok(None) | Err(_) => Err(Fetched::Failed(Failure::new(
                 FailureKind::Timeout,
                 format!("no answer within {} s", self.limits.header_timeout.as_secs_f64()),
             ))),
@@ -225,24 +332,10 @@ impl Fetcher {
     }
 }
 
-fn client_builder(
-    names: Names,
-    tls: rustls::ClientConfig,
-    user_agent: &HeaderValue,
-) -> ClientBuilder {
-    Client::builder()
-        .user_agent(user_agent)
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
-        .no_proxy()
-        .dns_resolver(names)
-        .tls_backend_preconfigured(tls)
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .http1_max_headers(HEADERS_MAX)
-        .http1_ignore_invalid_headers_in_responses(true)
-        .http1_allow_spaces_after_header_name_in_responses(true)
-        .http1_allow_obsolete_multiline_headers_in_responses(true)
-        .http2_max_header_list_size(HEADER_BYTES_MAX)
+/// The kind of document that an exchange asks for, and the settings of its requests.
+struct AskedExchange<'a> {
+    accept: &'static str,
+    own: Option<&'a RequestSettings>,
 }
 
 /// Adds both validators as they came, byte for byte, and the request for a partial document.

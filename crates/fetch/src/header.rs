@@ -31,9 +31,20 @@ pub(crate) fn facts(
         expires: text(headers, &header::EXPIRES).and_then(date),
         retry_after: text(headers, &header::RETRY_AFTER).and_then(retry_after),
         links: link::links(url, headers),
+        noarchive: noarchive(headers),
         wire_bytes: head_bytes(status, headers),
         elapsed: Duration::ZERO,
     }
+}
+
+/// Whether `X-Robots-Tag` asks all programs, or ours, not to show copies.
+fn noarchive(headers: &HeaderMap) -> bool {
+    headers.get_all("x-robots-tag").iter().any(|value| {
+        let Ok(text) = value.to_str() else { return false };
+        let text = text.to_ascii_lowercase();
+        let (agent, words) = text.split_once(':').unwrap_or(("tidings", &text));
+        agent.trim() == "tidings" && words.split(',').any(|word| word.trim() == "noarchive")
+    })
 }
 
 pub(crate) fn validators(headers: &HeaderMap) -> Validators {
@@ -151,6 +162,22 @@ mod tests {
         assert_eq!(date("Sun, 6 Nov 1994 08:49:37 +0000"), expect);
         assert_eq!(date("Thu, 29 Feb 2024 00:00:00 GMT"), "2024-02-29T00:00:00Z".parse().ok());
         assert_eq!(date("Wed, 31 Dec 1969 23:59:59 GMT"), Some(Time::from_secs(-1)));
+    }
+
+    #[test]
+    fn a_header_may_forbid_copies() {
+        for (value, expect) in [
+            ("noarchive", true),
+            ("noindex, NOARCHIVE", true),
+            ("tidings: noarchive", true),
+            ("otherbot: noarchive", false),
+            ("noindex", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-robots-tag", value.parse().unwrap());
+            assert_eq!(noarchive(&headers), expect, "{value}");
+        }
+        assert!(!noarchive(&HeaderMap::new()));
     }
 
     #[test]

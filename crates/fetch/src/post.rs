@@ -1,20 +1,34 @@
 //! The POST exchange, with the same guard as all exchanges. It is never repeated automatically. It
 //! does not follow redirects, so that a body goes only to the address that the operator chose.
 
-use feed::RetryAfter;
+use std::borrow::Cow;
+
+use feed::{ExchangeFacts, RetryAfter, Validators};
 use reqwest::header::{self, HeaderName, HeaderValue};
 use reqwest::{Method, Request};
 use url::Url;
 
+use crate::limits::ExchangeLimits;
 use crate::{Failure, FailureKind, Fetched, Fetcher, answer, header as read};
 
 /// The body of a POST request with its headers.
 #[derive(Clone, Debug)]
 pub struct Parcel {
-    pub content_type: &'static str,
+    pub content_type: Cow<'static, str>,
     /// Headers in addition to those of every request. Invalid ones are left out.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(Cow<'static, str>, String)>,
     pub body: Vec<u8>,
+}
+
+impl Parcel {
+    pub fn new(
+        content_type: &'static str,
+        headers: Vec<(&'static str, String)>,
+        body: Vec<u8>,
+    ) -> Parcel {
+        let headers = headers.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
+        Parcel { content_type: Cow::Borrowed(content_type), headers: headers.collect(), body }
+    }
 }
 
 /// The outcome of a POST request.
@@ -46,7 +60,7 @@ impl Fetcher {
         let _permit = self.under_way.acquire().await.ok();
         let request = match self.parcel(url, parcel) {
             Ok(request) => request,
-            Err(posted) => return posted,
+            Err(outcome) => return posted(outcome),
         };
         match self.answered(url, request).await {
             Ok((mut response, _lease)) => {
@@ -65,14 +79,34 @@ impl Fetcher {
         }
     }
 
-    fn parcel(&self, url: &Url, parcel: Parcel) -> Result<Request, Posted> {
-        let mut request = self.bare(url, Method::POST).map_err(posted)?;
+    /// Sends a body to a URL, once, and returns the answer with its body, such as a token.
+    pub async fn post_for(&self, url: &Url, parcel: Parcel, bytes_max: usize) -> Fetched {
+        let _permit = self.under_way.acquire().await.ok();
+        let request = match self.parcel(url, parcel) {
+            Ok(request) => request,
+            Err(outcome) => return outcome,
+        };
+        match self.answered(url, request).await {
+            Ok((response, _lease)) => {
+                let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
+                let mut facts = ExchangeFacts::default();
+                answer::fetched(response, url, &Validators::default(), &limits, &mut facts, None)
+                    .await
+            }
+            Err(outcome) => outcome,
+        }
+    }
+
+    fn parcel(&self, url: &Url, parcel: Parcel) -> Result<Request, Fetched> {
+        let mut request = self.bare(url, Method::POST)?;
         *request.body_mut() = Some(parcel.body.into());
         let headers = request.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(parcel.content_type));
-        for (name, value) in parcel.headers {
-            if let Ok(value) = HeaderValue::from_str(&value) {
-                headers.insert(HeaderName::from_static(name), value);
+        let content_type =
+            (Cow::Borrowed(header::CONTENT_TYPE.as_str()), parcel.content_type.into());
+        for (name, value) in std::iter::once(content_type).chain(parcel.headers) {
+            let name = HeaderName::from_bytes(name.as_bytes());
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
+                headers.insert(name, value);
             }
         }
         Ok(request)

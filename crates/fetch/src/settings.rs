@@ -35,6 +35,11 @@ pub struct Settings {
     /// Names with fixed addresses that replace DNS, for tests and split DNS. The guard checks these
     /// addresses too.
     pub resolve: HashMap<String, Vec<IpAddr>>,
+    /// Whether an exchange keeps the heads of its messages, for recordings.
+    pub keep_heads: bool,
+    /// Proxies for which the operator vouches. They may have an address that is not public, and
+    /// they look up the names of feeds themselves.
+    pub outgoing_proxies: Vec<String>,
     /// Certificate authorities in PEM, trusted in addition to those of the machine.
     pub authorities_pem: Vec<u8>,
 }
@@ -53,6 +58,8 @@ impl Settings {
             body_bytes_max: 4_000_000,
             idle_connections_max: 256,
             resolve: HashMap::new(),
+            keep_heads: false,
+            outgoing_proxies: Vec::new(),
             authorities_pem: Vec::new(),
         }
     }

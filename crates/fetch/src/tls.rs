@@ -1,12 +1,14 @@
 //! Trust over TLS: the machine's certificate authorities and those that an operator adds.
-//! Certificates cannot be ignored.
+//! Certificates are ignored only for a feed whose settings say so.
 
 use std::sync::Arc;
 
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
 use crate::SetupError;
@@ -47,6 +49,57 @@ pub(crate) fn trust(authorities_pem: &[u8]) -> Result<TlsSetup, SetupError> {
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsSetup { config, has_authorities })
+}
+
+/// Returns the same configuration without any check of certificates.
+pub(crate) fn unchecked(checked: &ClientConfig) -> ClientConfig {
+    let mut config = checked.clone();
+    let provider = Arc::clone(config.crypto_provider());
+    config.dangerous().set_certificate_verifier(Arc::new(AcceptsAll(provider)));
+    // A session with a server that was not checked must not be resumed as a checked one.
+    config.resumption = Resumption::disabled();
+    config
+}
+
+/// Accepts every certificate. The signature of the handshake is checked all the same.
+#[derive(Debug)]
+struct AcceptsAll(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AcceptsAll {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 fn configure(

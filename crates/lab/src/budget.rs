@@ -9,12 +9,14 @@
 //! back in the next cycle unless [`BudgetOptions::pay_back`] is off. Strategies that allocate polls
 //! ahead spend the budget of a whole period at any time within it, and not more. `tide` keeps its
 //! own account, as it does live: periods of UTC, and at most three times the even share in a cycle.
+//! With a price per poll ([`BudgetOptions::price`]) every strategy does, and the budget counts
+//! units.
 //!
 //! With `warm_up` the strategy also spends the budget during the training phase. Polls and entries
 //! count from the start of the test phase.
 //!
 //! ```
-//! use feed::Time;
+//! use feed::{Outcome, Time};
 //! use lab::budget::{BudgetOptions, BudgetSetting, PollAllowance, spend};
 //! use lab::{Phases, World, WorldFeed};
 //! use polling::budget::{Estimator, Spender, Strategy};
@@ -38,25 +40,29 @@
 mod allowance;
 mod as_live;
 mod belief;
+mod driver;
 mod ledger;
 mod options;
 mod oracle;
 
-pub use allowance::PollAllowance;
+pub use allowance::{PollAllowance, PricedAllowance};
 
 use std::time::Duration;
 
-use feed::Time;
-use polling::budget::{Budget, Estimator, Planner, Spender, Strategy, Tracked};
+use feed::{Outcome, Time};
+use polling::budget::{Estimator, PollCost, Spender, Tracked};
 use polling::relevance::Selectivity;
 
+use crate::run::HEADER_BYTES;
 use crate::{LearnsFrom, Phases, PolledFeed, World};
 pub use as_live::{LiveBudget, polls_as_live};
 use belief::Belief;
+use driver::{Decider, StrategyDriver};
 use ledger::Ledger;
 pub use ledger::StrategyRun;
 pub use options::BudgetOptions;
-use oracle::Oracle;
+
+const DAY_SECS: u64 = 86_400;
 
 /// The setting that all strategies of a comparison share.
 #[derive(Clone, Copy, Debug)]
@@ -67,23 +73,6 @@ pub struct BudgetSetting {
     pub cycle: Duration,
     pub estimator: Estimator,
     pub options: BudgetOptions,
-}
-
-impl BudgetSetting {
-    /// Only `tide` gets its budget here; other strategies get it with each plan.
-    fn planner(&self, spender: Spender, cycle: Duration) -> Planner {
-        let mut planner = Planner::new(spender.strategy, cycle);
-        planner.set_miss(spender.miss);
-        planner.set_profiles(spender.profiles);
-        planner.set_floor(self.options.floor);
-        planner.set_learning(self.options.learn);
-        if spender.strategy == Strategy::Tide {
-            let PollAllowance { polls, per } = self.allowance;
-            let polls = u32::try_from(polls).unwrap_or(u32::MAX);
-            planner.set_budget(Some(Budget { polls, per, bytes: None }));
-        }
-        planner
-    }
 }
 
 /// Spends the budget with one strategy; `tide` also has a price of a miss. All entries count the
@@ -110,6 +99,7 @@ pub fn spend_by(
     while now <= phases.end() {
         let counts = now > phases.test_start();
         simulation.admit(&mut driver, &mut waiting, now);
+        simulation.learn_again(&mut driver, now);
         if counts {
             simulation.note_divergence(&driver, now);
         }
@@ -178,107 +168,6 @@ struct BudgetSimulation<'w> {
     ledger: Ledger,
 }
 
-/// A strategy with its budget.
-struct StrategyDriver {
-    decider: Decider,
-    account: BudgetAccount,
-}
-
-enum Decider {
-    /// A planner with its models.
-    Planner(Box<Planner>),
-    /// An oracle that sees the feeds themselves.
-    Oracle(Oracle),
-}
-
-/// The remaining budget.
-enum BudgetAccount {
-    /// An equal part per cycle. The saved rest is less than one poll, or a debt.
-    Cycles { per_cycle: f64, saved: f64, pay_back: bool },
-    /// The whole budget of a period at once.
-    Periods { allowance: PollAllowance, left: usize, ends: Time },
-    /// The planner keeps its own account.
-    Live,
-}
-
-impl StrategyDriver {
-    fn new(spender: Spender, setting: &BudgetSetting) -> StrategyDriver {
-        let oracle = Oracle::new(spender.strategy);
-        let allowance = setting.allowance.over_cycles(setting.cycle);
-        let (period, account) = if spender.strategy == Strategy::Tide {
-            (setting.cycle, BudgetAccount::Live)
-        } else if oracle.is_some() {
-            let per_cycle = setting.allowance.per_cycle(setting.cycle);
-            let pay_back = setting.options.pay_back;
-            (setting.cycle, BudgetAccount::Cycles { per_cycle, saved: 0.0, pay_back })
-        } else {
-            let (left, ends) = (allowance.polls, setting.phases.run_start() + allowance.per);
-            (allowance.per, BudgetAccount::Periods { allowance, left, ends })
-        };
-        let decider = match (setting.estimator, oracle) {
-            (Estimator::Oracle, Some(oracle)) => Decider::Oracle(oracle),
-            _ => Decider::Planner(Box::new(setting.planner(spender, period))),
-        };
-        StrategyDriver { decider, account }
-    }
-
-    /// Returns the feeds to poll now.
-    fn choose(&mut self, simulation: &BudgetSimulation<'_>, now: Time) -> Vec<usize> {
-        match &mut self.account {
-            BudgetAccount::Live => match &mut self.decider {
-                Decider::Planner(planner) => planner.spend(now),
-                Decider::Oracle(_) => Vec::new(),
-            },
-            BudgetAccount::Cycles { per_cycle, saved, pay_back } => {
-                *saved += *per_cycle;
-                let lessons = self.decider.learn(now, *per_cycle);
-                *saved -= lessons.len() as f64;
-                let budget = saved.max(0.0) as usize;
-                let mut chosen = match &mut self.decider {
-                    _ if budget == 0 => Vec::new(),
-                    Decider::Oracle(oracle) => oracle.choose(simulation, now, budget),
-                    Decider::Planner(planner) => planner.plan(now, budget),
-                };
-                *saved -= if *pay_back { chosen.len().max(budget) } else { budget } as f64;
-                chosen.extend(lessons);
-                chosen
-            }
-            BudgetAccount::Periods { allowance, left, ends } => {
-                while now > *ends {
-                    (*left, *ends) = (allowance.polls, *ends + allowance.per);
-                }
-                let cycles = allowance.per.as_secs_f64() / simulation.setting.cycle.as_secs_f64();
-                let mut lessons = self.decider.learn(now, allowance.polls as f64 / cycles);
-                let Decider::Planner(planner) = &mut self.decider else { return Vec::new() };
-                for member in lessons.split_off(lessons.len().min(*left)) {
-                    planner.hold(member, now);
-                }
-                *left -= lessons.len();
-                let refreshing = allowance.polls as f64 * (1.0 - planner.learning_share());
-                let mut chosen = planner.plan(now, refreshing.round() as usize);
-                // The planner allocates from the whole allowance. Polls beyond the rest wait for
-                // the next cycle.
-                for member in chosen.split_off(chosen.len().min(*left)) {
-                    planner.hold(member, now);
-                }
-                *left -= chosen.len();
-                chosen.extend(lessons);
-                chosen
-            }
-        }
-    }
-}
-
-impl Decider {
-    /// Returns the learning polls of a cycle in which the budget earned `earned` polls.
-    fn learn(&mut self, now: Time, earned: f64) -> Vec<usize> {
-        match self {
-            Decider::Planner(planner) => planner.learn(now, earned),
-            Decider::Oracle(_) => Vec::new(),
-        }
-    }
-}
-
 impl<'w> BudgetSimulation<'w> {
     /// Adds feeds whose first poll is due, and makes it.
     fn admit(&mut self, driver: &mut StrategyDriver, waiting: &mut Vec<(Time, usize)>, now: Time) {
@@ -291,11 +180,29 @@ impl<'w> BudgetSimulation<'w> {
             let selectivity = Selectivity::default();
             self.members.push(Member { feed, polled, last: first, counts_from, selectivity });
             if let Decider::Planner(planner) = &mut driver.decider {
-                let weight = world_feed.weight;
-                planner.track(Tracked { weight, ..Tracked::new(model) });
+                let (weight, fresh) = (self.weight(feed), Tracked::new(model));
+                let price = self.setting.options.price;
+                let cost = price.map_or(fresh.cost, |p| p.parts(PollCost::UNKNOWN) as f64);
+                planner.track(Tracked { weight, cost, ..fresh });
             }
             let member = self.members.len() - 1;
             self.look(driver, member, first);
+        }
+    }
+
+    /// Learns the models again if a day of the test phase begins and the setting says so.
+    fn learn_again(&self, driver: &mut StrategyDriver, now: Time) {
+        let BudgetSetting { phases, estimator, options, cycle, .. } = self.setting;
+        let is_moving = options.moving && *estimator == Estimator::Offline && !phases.warm_up;
+        let today = |at: Time| at.since(phases.test_start()).as_secs() / DAY_SECS;
+        if !is_moving || now <= phases.test_start() || today(now) == today(now - *cycle) {
+            return;
+        }
+        let belief = Belief { world: self.world, setting: self.setting };
+        if let Decider::Planner(planner) = &mut driver.decider {
+            for (number, member) in self.members.iter().enumerate() {
+                planner.believe(number, belief.moved(&self.world.feeds[member.feed], now));
+            }
         }
     }
 
@@ -303,8 +210,13 @@ impl<'w> BudgetSimulation<'w> {
     fn poll(&mut self, driver: &mut StrategyDriver, member: usize, now: Time) {
         self.look(driver, member, now);
         let Member { feed, polled, counts_from, .. } = &self.members[member];
+        let parts = self.setting.options.price.map(|price| price.parts(cost(polled)));
+        if let (Some(parts), Decider::Planner(planner)) = (parts, &mut driver.decider) {
+            planner.note_bytes(member, parts);
+        }
         if now > self.setting.phases.test_start() {
             self.ledger.poll(&self.world.feeds[*feed], polled, *counts_from, now);
+            self.ledger.pay(parts);
         }
     }
 
@@ -328,8 +240,13 @@ impl<'w> BudgetSimulation<'w> {
                 n_kept += u32::from(relevance.is_wanted(entry));
             }
             member.selectivity.note(n_seen, n_kept);
-            planner.revalue(number, world_feed.weight, member.selectivity.value());
+            let (feed, selectivity) = (member.feed, member.selectivity.value());
+            planner.revalue(number, weight_of(self.world, self.setting, feed), selectivity);
         }
+    }
+
+    fn weight(&self, feed: usize) -> f64 {
+        weight_of(self.world, self.setting, feed)
     }
 
     /// Returns the entries that appeared since the last poll of a feed.
@@ -389,5 +306,22 @@ impl<'w> BudgetSimulation<'w> {
             open += n_wanted(member.last.max(member.counts_from)) as u64;
         }
         self.ledger.close(spender, appeared, open)
+    }
+}
+
+/// Returns the weight of a feed, as the strategy knows it.
+fn weight_of(world: &World, setting: &BudgetSetting, feed: usize) -> f64 {
+    if setting.options.equal_weights { 1.0 } else { world.feeds[feed].weight }
+}
+
+/// Returns what the last poll of a feed cost. A trace does not tell the time of parsing, so it
+/// follows from the size.
+fn cost(polled: &PolledFeed<'_>) -> PollCost {
+    let size = polled.document_bytes().map_or(PollCost::UNKNOWN.bytes, u64::from);
+    match polled.observation().map(|seen| seen.outcome) {
+        Some(Outcome::Unchanged) => {
+            PollCost { bytes: HEADER_BYTES, parse: Duration::ZERO, ..PollCost::UNKNOWN }
+        }
+        _ => PollCost::of_size(size),
     }
 }

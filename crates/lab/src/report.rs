@@ -6,6 +6,7 @@
 mod axis;
 mod bars;
 mod day;
+mod lanes;
 mod page;
 mod plot;
 mod runs;
@@ -14,6 +15,7 @@ mod shown;
 pub use axis::{Axis, Unit};
 pub use bars::bars;
 pub use day::{DayLine, day};
+pub use lanes::lanes;
 pub use page::{ReportFigure, ReportPage, ReportSection, ReportTable};
 pub use plot::{Plot, PointRange, Series, SeriesStyle};
 pub use runs::{BestValue, ComparisonInput, comparison_sections, costs, modes};

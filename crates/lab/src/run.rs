@@ -45,6 +45,7 @@ use feed_run::{FeedRunOutput, PolicySimulation};
 pub use participation::{ChosenStart, Participation, chosen_start};
 pub use phases::{PhaseError, Phases};
 pub use tally::FeedTally;
+pub(crate) use tally::HEADER_BYTES;
 
 const HOUR_SECS: u64 = 3600;
 const DAY_SECS: u64 = 86_400;

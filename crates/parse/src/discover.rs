@@ -2,6 +2,7 @@
 //! nothing: the caller finds out whether an address answers with a feed.
 
 mod known;
+mod text_links;
 mod twins;
 
 use url::Url;
@@ -13,7 +14,8 @@ use crate::scan::{MarkupToken, Scanner};
 use crate::warning::Warnings;
 
 pub use known::{known_feeds, likely_feeds, why_no_feed};
-pub use twins::{Dropped, deduplicate};
+pub use text_links::text_links;
+pub use twins::{Dropped, FormatTwin, deduplicate, format_twins, has_session_id, n_prefixes};
 
 /// A feed that a page names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +31,9 @@ const CANDIDATES_MAX: usize = 200;
 const META_BYTES_MAX: usize = 1024;
 
 /// Returns the feeds of a page in its order, each once: `<link rel=alternate>`. A page without such
-/// links may have a canonical address on a [well-known site](known_feeds). Else links in its text
-/// that look like feeds count, or the answer of a podcast directory. At last come
-/// [guesses](likely_feeds).
+/// links may have a canonical address on a [well-known site](known_feeds), or name the channel that
+/// it belongs to. Else links in its text that look like feeds count, or the answer of a podcast
+/// directory. At last come [guesses](likely_feeds).
 pub fn links(html: &[u8], content_type: Option<&str>, base: &Url) -> Vec<Candidate> {
     let meta = meta_charset(html);
     let said = content_type.filter(|t| t.to_ascii_lowercase().contains("charset"));
@@ -42,9 +44,17 @@ pub fn links(html: &[u8], content_type: Option<&str>, base: &Url) -> Vec<Candida
         let unnamed = |url| Candidate { url, title: None, mime_type: None };
         feeds.into_iter().map(unnamed).collect()
     };
-    let canonical = page.canonical.as_ref().map(known_feeds).unwrap_or_default();
-    let found =
-        [page.linked, by_rule(canonical), page.mentioned, by_rule(looked_up(&decoded.text))];
+    // The first feed of a rule is the one that most people want.
+    let known = |page: &Option<Url>| page.as_ref().map(known_feeds).into_iter().flatten().take(1);
+    let canonical = known(&page.canonical).collect();
+    let channel = known(&page.channel).collect();
+    let found = [
+        page.linked,
+        by_rule(canonical),
+        by_rule(channel),
+        page.mentioned,
+        by_rule(looked_up(&decoded.text)),
+    ];
     let found = found.into_iter().find(|list| !list.is_empty());
     found.unwrap_or_else(|| by_rule(likely_feeds(base)))
 }
@@ -79,6 +89,8 @@ struct Page {
     mentioned: Vec<Candidate>,
     /// The address that the page gives as its own. A page by name gives the one by number.
     canonical: Option<Url>,
+    /// The address of the channel that the page belongs to, if it gives a number of one.
+    channel: Option<Url>,
 }
 
 impl Page {
@@ -89,6 +101,7 @@ impl Page {
             linked: Vec::new(),
             mentioned: Vec::new(),
             canonical: None,
+            channel: None,
         }
     }
 
@@ -128,6 +141,10 @@ impl Page {
                 } else if rel.trim() == "canonical" && self.canonical.is_none() {
                     self.canonical = self.base.join(href.trim()).ok();
                 }
+            }
+            "meta" if attrs.text("itemprop").is_some_and(|name| name == "channelId") => {
+                let number = attrs.text("content").unwrap_or_default();
+                self.channel = self.base.join(&format!("/channel/{}", number.trim())).ok();
             }
             "a" => {
                 let href = attrs.text("href").unwrap_or_default();
@@ -318,6 +335,19 @@ mod tests {
              type=application/rss+xml href=/own>",
             &["https://example.org/own"],
         );
+    }
+
+    #[test]
+    fn a_page_of_a_channel_names_its_number() {
+        let page = |url: &str| {
+            let html = b"<meta itemprop=channelId content=UCabc><link rel=canonical href=/watch>";
+            let found = links(html, None, &Url::parse(url).unwrap());
+            found.iter().map(|c| c.url.to_string()).collect::<Vec<_>>()
+        };
+        let feed = "https://www.youtube.com/feeds/videos.xml?channel_id=UCabc";
+        assert_eq!(page("https://www.youtube.com/@someone"), [feed]);
+        assert_eq!(page("https://www.youtube.com/watch?v=1"), [feed]);
+        assert_eq!(page("https://example.org/"), [""; 0], "another site means something else");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reads JSON Feed 1.0 and 1.1. A value of the wrong type is left out; the document is not refused.
 
-use feed::{Enclosure, Hints, Item, Source};
+use feed::{Enclosure, Hints, Item, ItemMedia, Source};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -54,6 +54,10 @@ pub(crate) fn document(
         self_link: reader.link(root, "feed_url", &mut warnings),
         hubs: reader.hubs(root),
         cloud: None,
+        // `favicon` is the small one of the two.
+        icon: reader
+            .link(root, "favicon", &mut warnings)
+            .or_else(|| reader.link(root, "icon", &mut warnings)),
         language: reader.name(root, "language", &mut warnings),
         // JSON Feed has no categories of the feed itself.
         categories: Vec::new(),
@@ -109,6 +113,12 @@ impl JsonReader<'_> {
                 .or_else(|| self.text(object, "content_text", warnings)),
             categories: self.tags(object),
             enclosures: self.attachments(object),
+            media: ItemMedia {
+                image: self
+                    .link(object, "image", warnings)
+                    .or_else(|| self.link(object, "banner_image", warnings)),
+                ..ItemMedia::default()
+            },
             language: object.get("language").and_then(Value::as_str).and_then(language_tag),
             source: self.source(object, warnings),
         }
@@ -206,6 +216,12 @@ impl JsonReader<'_> {
                         .and_then(Value::as_str)
                         .map(str::to_owned),
                     length: attachment.get("size_in_bytes").and_then(Value::as_u64),
+                    // Numbers outside of the range become its ends.
+                    duration: attachment
+                        .get("duration_in_seconds")
+                        .and_then(Value::as_f64)
+                        .map(|seconds| seconds as u32),
+                    ..Enclosure::default()
                 })
             })
             .collect()

@@ -20,6 +20,10 @@ pub(crate) enum Ns {
     Content,
     Media,
     Itunes,
+    /// The podcast namespace of podcastindex.org.
+    Podcast,
+    /// Podlove Simple Chapters.
+    Chapters,
     Sy,
     FeedBurner,
     Xhtml,
@@ -56,6 +60,9 @@ impl Ns {
             "www.itunes.com/dtds/podcast-1.0.dtd" | "example.com/dtds/podcast-1.0.dtd" => {
                 Ns::Itunes
             }
+            "podcastindex.org/namespace/1.0"
+            | "github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md" => Ns::Podcast,
+            "podlove.org/simple-chapters" => Ns::Chapters,
             "purl.org/rss/1.0/modules/syndication" => Ns::Sy,
             "rssnamespace.org/feedburner/ext/1.0" => Ns::FeedBurner,
             "www.w3.org/1999/xhtml" | "www.w3.org/tr/rec-html40" => Ns::Xhtml,
@@ -75,6 +82,8 @@ impl Ns {
             "content" => Ns::Content,
             "media" => Ns::Media,
             "itunes" => Ns::Itunes,
+            "podcast" => Ns::Podcast,
+            "psc" => Ns::Chapters,
             "sy" => Ns::Sy,
             "feedburner" => Ns::FeedBurner,
             "xhtml" | "html" | "body" => Ns::Xhtml,

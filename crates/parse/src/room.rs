@@ -19,7 +19,7 @@ const ITEM_BYTES_MIN: usize = 256 * 1024;
 /// Titles, authors and categories are names. The longest title of the sample has less than 1 KB.
 const NAME_BYTES_MAX: usize = 4096;
 /// The same limit as for the address of a feed. A file at a longer address is left out.
-const FILE_URL_BYTES_MAX: usize = 8192;
+pub(crate) const FILE_URL_BYTES_MAX: usize = 8192;
 
 /// Cuts a name that is too long. Returns whether it did.
 pub(crate) fn shorten(name: &mut String) -> bool {
@@ -105,9 +105,9 @@ impl GrowthBudget {
 fn n_bytes(item: &Item) -> usize {
     let own = [&item.id, &item.title, &item.link, &item.author, &item.summary, &item.content];
     let own = own.into_iter().flatten();
-    let kinds = item.enclosures.iter().filter_map(|file| file.mime_type.as_ref());
-    let urls = item.enclosures.iter().map(|file| &file.url);
-    own.chain(&item.categories).chain(urls).chain(kinds).map(String::len).sum()
+    let files: usize = item.enclosures.iter().map(feed::Enclosure::n_bytes).sum();
+    let texts: usize = own.chain(&item.categories).map(String::len).sum();
+    texts + files + item.media.n_bytes()
 }
 
 #[cfg(test)]

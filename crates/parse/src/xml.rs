@@ -4,6 +4,7 @@ mod capture;
 mod draft;
 mod field;
 mod hint;
+mod media;
 mod open;
 mod vocabulary;
 mod walk;

@@ -85,6 +85,9 @@ fn rule_case(head: &str, figures: &CodeFields<'_>) -> Option<RuleCase> {
         "empirical" if figures.has("no-entry") => RuleCase::Empirical { newest: None },
         "empirical" => RuleCase::Empirical { newest: Some(figures.get("newest")?) },
         "adaptive-fetch" => RuleCase::AdaptiveFetch { every: figures.span("i")? },
+        "recording" => {
+            RuleCase::Recording { n: figures.get("n")?, gap: gap()?, less: figures.span("less")? }
+        }
         "tide" => RuleCase::Tide {
             expected: figures.get("n")?,
             waited: figures.span("waited")?,
@@ -118,7 +121,8 @@ fn plan_case(figures: &CodeFields<'_>) -> Option<PlanCase> {
     }
     if figures.has("learning") {
         let (per_day, uncertainty) = (figures.get("per-day")?, figures.get("uncertainty")?);
-        return Some(PlanCase::Learning { per_day, uncertainty });
+        let hours = figures.has("hours");
+        return Some(PlanCase::Learning { per_day, uncertainty, hours });
     }
     if let Some(expected) = figures.get("expected") {
         return Some(PlanCase::Expected { expected });

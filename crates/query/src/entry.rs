@@ -20,6 +20,10 @@ pub struct Entry<'a> {
     pub categories: &'a [String],
     pub link: Option<&'a str>,
     pub language: Option<&'a str>,
+    /// The name of a top Media Topic, such as `politics`.
+    pub topic: Option<&'a str>,
+    /// The plain text of the page behind the entry.
+    pub article: Option<&'a str>,
     /// The publisher's claim, repaired.
     pub published: Option<Time>,
     /// The time at which a poll saw the entry. Entries come in the order of recording, and windows
@@ -42,6 +46,8 @@ impl<'a> Entry<'a> {
             categories: &[],
             link: None,
             language: None,
+            topic: None,
+            article: None,
             published: None,
             seen,
         }

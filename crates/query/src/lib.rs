@@ -28,7 +28,8 @@
 //! ```
 //!
 //! # Layout
-//! - `language`: text to statements and back, faults with their position, the catalog of names.
+//! - `language`: text to statements and rules and back, faults with their position, the catalog
+//!   of names.
 //! - `text`: folding, words, markup, links, similarity of titles.
 //! - `matcher`: dictionary, shared conditions, anchors, one pass over an entry, query plans.
 //! - `state`: what operators remember, as records that the caller can store.
@@ -54,7 +55,8 @@ pub use language::ast::{
     Likeness, LookBack, Query, QueryName, QuerySource, Statement, Test,
 };
 pub use language::{
-    Catalog, Effect, Fault, Position, RegexPattern, masked, meant_name, parse, parse_create,
+    Catalog, Effect, Fault, Position, RegexPattern, Rule, RuleAction, label_name, masked,
+    meant_name, parse, parse_create, parse_rule, rule_text,
 };
 pub use matcher::{Match, Matcher, Scratch};
 pub use query_id::QueryId;

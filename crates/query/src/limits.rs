@@ -48,3 +48,9 @@ pub const FAULTS_MAX: usize = 100;
 pub const FIELD_BYTES_MAX: usize = 256 << 10;
 /// Categories of an entry that the matcher reads.
 pub const CATEGORIES_MAX: usize = 500;
+/// A rule of a person is a few lines; one with a long list of words fits.
+pub const RULE_BYTES_MAX: usize = 16 << 10;
+/// Actions of one rule: each kind once, and several labels.
+pub const ACTIONS_MAX: usize = 8;
+/// Letters of a label. The longest useful ones are a few words.
+pub const LABEL_CHARS_MAX: usize = 100;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use feed::{SearchColumn, SearchExpression, Time};
 
-use crate::language::ast::{Access, Comparison, Condition, Date, Field, Query, QuerySource, Test};
+use crate::language::ast::{Comparison, Condition, Date, Field, Query, QuerySource, Test};
 use crate::language::parser;
 use crate::text::{Phrase, PhraseWord, folded, scan};
 use crate::{Entry, Fault, Matcher, QueryId, Scratch, States, matcher};
@@ -40,17 +40,8 @@ impl Search {
         let mut condition = parser::search(text)?;
         count_back(&mut condition, now);
         let expression = needed(&condition);
-        let query = Query {
-            sources: vec![QuerySource::AllFeeds],
-            join: None,
-            condition: Some(condition),
-            distinct: None,
-            count: None,
-            window: None,
-            access: Access::Private,
-            title: None,
-            deliveries: Vec::new(),
-        };
+        include_articles(&mut condition);
+        let query = Query::plain(vec![QuerySource::AllFeeds], Some(condition));
         let mut matcher = Matcher::new();
         matcher.insert(QueryId(1), "search", &query);
         let (states, scratch) = (States::default(), Scratch::new());
@@ -100,6 +91,29 @@ fn count_back(condition: &mut Condition, now: Time) {
     }
 }
 
+/// In a search, the words of an entry include those of the page behind it. The index does the same.
+fn include_articles(condition: &mut Condition) {
+    match condition {
+        Condition::All(parts) | Condition::Any(parts) => {
+            parts.iter_mut().for_each(include_articles);
+        }
+        Condition::Not(inner) => include_articles(inner),
+        Condition::Test(test) => {
+            let mut of_article = test.clone();
+            match &mut of_article {
+                Test::Contains { field, .. } | Test::Near { field, .. }
+                    if *field == Field::Item =>
+                {
+                    *field = Field::Article;
+                }
+                _ => return,
+            }
+            let own = Condition::Test(test.clone());
+            *condition = Condition::Any(vec![own, Condition::Test(of_article)]);
+        }
+    }
+}
+
 /// Returns an expression that every matching entry fits; `None` if any words may match.
 fn needed(condition: &Condition) -> Option<SearchExpression> {
     match condition {
@@ -146,7 +160,8 @@ fn column(field: Field) -> Option<IndexedIn> {
         Field::Summary | Field::Content | Field::Author | Field::Category => {
             Some(IndexedIn(Some(SearchColumn::Body)))
         }
-        Field::Link | Field::Language | Field::Feed => None,
+        Field::Article => Some(IndexedIn(Some(SearchColumn::Body))),
+        Field::Link | Field::Language | Field::Feed | Field::Topic => None,
     }
 }
 

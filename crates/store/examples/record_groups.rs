@@ -1,8 +1,9 @@
 //! Measures how fast polls are recorded in groups of 1, 50 and 200, on SQLite and on PostgreSQL in
-//! the same run. One poll in ten brings two entries of 1.5 KB; each updates the learned state.
+//! the same run. One poll in ten brings two entries of 1.5 KB; each updates the learned state. Then
+//! it measures the processor time of 500 polls a second that come one by one.
 //!
 //! `cargo run --release -p xtask -- postgres --durable \
-//!    cargo run --release -p store --example record_groups [FEEDS] [POLLS] [ROUNDS]`
+//!    cargo run --release -p store --example record_groups [FEEDS] [POLLS] [ROUNDS] [SIZE]`
 //!
 //! Without `TIDINGS_TEST_STORE`, SQLite is measured alone. The processor time of PostgreSQL is that
 //! of the children of the process `TIDINGS_TEST_SERVER`. Both databases sync every commit.
@@ -20,6 +21,9 @@ const T0: Time = Time::from_secs(1_700_000_000);
 const SIZES: [u32; 3] = [1, 50, 200];
 const WINDOW: usize = 20;
 const QUERIES: u32 = 20;
+/// The pace of a busy instance, and how long it is measured.
+const POLLS_PER_SECOND: u32 = 500;
+const PACE_SECONDS: u32 = 5;
 
 type Done<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -33,29 +37,44 @@ fn main() -> Done<()> {
         houses.push(House::new("PostgreSQL", location, n_feeds)?);
     }
     println!("{n_feeds} feeds; {rounds} rounds of {n_polls} polls (groups of 1: a fifth)");
-    for size in SIZES {
+    let only = argument(4, 0)?;
+    for size in SIZES.into_iter().filter(|size| only == 0 || *size == only) {
         let n = if size == 1 { n_polls / 5 } else { n_polls };
-        let mut spent = vec![(Duration::ZERO, 0); houses.len()];
+        let mut spent = vec![(Duration::ZERO, Cpu::default()); houses.len()];
         for _ in 0..rounds {
             // In turn, so that a busy moment of the machine does not hit one of them.
             for (house, spent) in houses.iter_mut().zip(&mut spent) {
-                let (wall, cpu_ms) = house.measure(size, n)?;
-                *spent = (spent.0 + wall, spent.1 + cpu_ms);
+                let (wall, cpu) = house.measure(size, n)?;
+                *spent = (spent.0 + wall, spent.1 + cpu);
             }
         }
         report(size, n * rounds, &houses, &spent);
     }
+    for house in &mut houses {
+        let share = |ms: u64| ms as f64 / (f64::from(PACE_SECONDS) * 10.0);
+        // The clock and the records cost something too.
+        let idle = house.measure_pace(false)?;
+        let cpu = house.measure_pace(true)?;
+        println!(
+            "{}, {POLLS_PER_SECOND} polls/s one by one: {:.1} + {:.1} % of a core (own + server)",
+            house.name,
+            share(cpu.own_ms.saturating_sub(idle.own_ms)),
+            share(cpu.server_ms.saturating_sub(idle.server_ms)),
+        );
+    }
     Ok(())
 }
 
-fn report(size: u32, n: u32, houses: &[House], spent: &[(Duration, u64)]) {
-    let rate = |(wall, _): &(Duration, u64)| f64::from(n) / wall.as_secs_f64();
+fn report(size: u32, n: u32, houses: &[House], spent: &[(Duration, Cpu)]) {
+    let rate = |(wall, _): &(Duration, Cpu)| f64::from(n) / wall.as_secs_f64();
     for (house, spent) in houses.iter().zip(spent) {
+        let each = |ms: u64| ms as f64 * 1000.0 / f64::from(n);
         println!(
-            "{}, groups of {size}: {:.0} polls/s, {:.0} µs CPU each",
+            "{}, groups of {size}: {:.0} polls/s, {:.0} + {:.0} µs CPU each (own + server)",
             house.name,
             rate(spent),
-            spent.1 as f64 * 1000.0 / f64::from(n)
+            each(spent.1.own_ms),
+            each(spent.1.server_ms)
         );
     }
     if let [sqlite, postgres] = spent {
@@ -96,6 +115,7 @@ impl House {
                 text: n.to_string(),
                 urls: Vec::new(),
                 receivers: vec!["page".to_owned()],
+                scope: store::QueryScope::default(),
                 link_key: "link".to_owned(),
                 signing_key: "sign".to_owned(),
             })
@@ -118,19 +138,50 @@ impl House {
         Ok(house)
     }
 
-    /// Records so many polls in groups; returns the time that they took, and the processor time in
-    /// milliseconds.
-    fn measure(&mut self, size: u32, n_polls: u32) -> Done<(Duration, u64)> {
+    /// Records so many polls in groups; returns the time that they took, and the processor time.
+    fn measure(&mut self, size: u32, n_polls: u32) -> Done<(Duration, Cpu)> {
         let n_groups = n_polls / size;
-        let is_postgres = matches!(self.store.location(), Location::Postgres(_));
-        let (mut wall, cpu_before) = (Duration::ZERO, cpu_ms(is_postgres));
+        let (mut wall, before) = (Duration::ZERO, self.cpu());
         for _ in 0..n_groups {
             let records: Vec<PollRecord> = (0..size).map(|_| self.next_poll()).collect();
             let started = begin();
             self.record(records)?;
             wall += started.elapsed();
         }
-        Ok((wall, cpu_ms(is_postgres).saturating_sub(cpu_before)))
+        Ok((wall, self.cpu() - before))
+    }
+
+    /// Records polls that come one by one at a pace, as those of an engine do, or only makes them;
+    /// returns the processor time.
+    fn measure_pace(&mut self, is_recorded: bool) -> Done<Cpu> {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
+        let before = self.cpu();
+        runtime.block_on(async {
+            let mut ticks = tokio::time::interval(Duration::from_secs(1) / POLLS_PER_SECOND);
+            let mut running = tokio::task::JoinSet::new();
+            for _ in 0..POLLS_PER_SECOND * PACE_SECONDS {
+                ticks.tick().await;
+                let store = self.store.clone();
+                let record = if is_recorded { self.next_poll() } else { self.made_up() };
+                running.spawn(async move {
+                    match is_recorded {
+                        true => store.record(record).await.map(|_| ()),
+                        false => Ok(()),
+                    }
+                });
+            }
+            while let Some(done) = running.join_next().await {
+                done??;
+            }
+            Done::Ok(())
+        })?;
+        Ok(self.cpu() - before)
+    }
+
+    /// The processor time that this process and the server of the store have used.
+    fn cpu(&self) -> Cpu {
+        cpu(matches!(self.store.location(), Location::Postgres(_)))
     }
 
     /// Records a group. A single poll does not wait for others.
@@ -147,6 +198,14 @@ impl House {
             futures_util::future::try_join_all(all).await
         })?;
         Ok(())
+    }
+
+    /// A poll that is not recorded.
+    fn made_up(&mut self) -> PollRecord {
+        let generation = self.feeds[0].generation;
+        let record = self.poll(0, 0);
+        self.feeds[0].generation = generation;
+        record
     }
 
     fn next_poll(&mut self) -> PollRecord {
@@ -191,7 +250,13 @@ impl House {
                 ..Item::default()
             };
             let published = Published { claim: Some(at), at };
-            document.entries.new.push(NewEntry { key, item, published, content: self.n_entries });
+            document.entries.new.push(NewEntry {
+                key,
+                item,
+                published,
+                content: self.n_entries,
+                facts: store::EntryFacts::default(),
+            });
         }
         feed.window.truncate(WINDOW);
         document.entries.window = window(&feed.window);
@@ -271,14 +336,41 @@ fn begin() -> Instant {
     Instant::now()
 }
 
+/// Processor times in milliseconds.
+#[derive(Clone, Copy, Default)]
+struct Cpu {
+    own_ms: u64,
+    server_ms: u64,
+}
+
+impl std::ops::Add for Cpu {
+    type Output = Cpu;
+
+    fn add(self, other: Cpu) -> Cpu {
+        let (own_ms, server_ms) = (self.own_ms + other.own_ms, self.server_ms + other.server_ms);
+        Cpu { own_ms, server_ms }
+    }
+}
+
+impl std::ops::Sub for Cpu {
+    type Output = Cpu;
+
+    fn sub(self, other: Cpu) -> Cpu {
+        Cpu {
+            own_ms: self.own_ms.saturating_sub(other.own_ms),
+            server_ms: self.server_ms.saturating_sub(other.server_ms),
+        }
+    }
+}
+
 /// The processor time of this process and, if wanted, of the children of the database server. It
 /// comes from /proc, in ticks of 10 ms; 0 where there is none.
-fn cpu_ms(with_server: bool) -> u64 {
+fn cpu(with_server: bool) -> Cpu {
     let server: Option<u64> =
         std::env::var("TIDINGS_TEST_SERVER").ok().and_then(|id| id.trim().parse().ok());
     let server = server.filter(|_| with_server);
     let own = u64::from(std::process::id());
-    let mut ticks = 0;
+    let mut spent = Cpu::default();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok()) else {
             continue;
@@ -286,13 +378,16 @@ fn cpu_ms(with_server: bool) -> u64 {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
         let field = |n: usize| fields.get(n).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
-        if id == own || Some(field(1)) == server {
-            ticks += field(11) + field(12);
+        if id == own {
+            spent.own_ms += (field(11) + field(12)) * 10;
+        }
+        if Some(field(1)) == server {
+            spent.server_ms += (field(11) + field(12)) * 10;
         }
         if Some(id) == server {
             // The server counts the time of children that have ended.
-            ticks += field(13) + field(14);
+            spent.server_ms += (field(13) + field(14)) * 10;
         }
     }
-    ticks * 10
+    spent
 }

@@ -2,28 +2,30 @@
 //! which all SQL runs. It contains no SQL of its own; the other modules add the public functions.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::db::sql::Connection;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 use crate::db::FILE_NAME;
-use crate::db::connection;
 use crate::db::entry_feeds::EntryFeeds;
 use crate::db::file_identity::FileIdentity;
 use crate::db::metrics::StoreCounters;
 use crate::db::migrations;
-use crate::db::postgres::{PgAddress, connect, seat};
+use crate::db::off_thread::wait_off_thread;
+use crate::db::open_file;
+use crate::db::postgres::signals::{self, Heard};
+use crate::db::postgres::{PgAddress, PgConnection, connect, seat};
 use crate::db::readers::{ReaderPool, ReaderSource};
 use crate::db::server_session::ServerSession;
 use crate::db::writer;
 use crate::db::writer::{AppliedJob, JobWork, SetJob, WriteJob, WriteObserver, WriterContext};
 use crate::error::{DbError, shown};
 use crate::matching::MatcherSlot;
-use crate::{Location, OpenMode, StoreError, StoreMetrics};
+use crate::{Location, OpenMode, Signal, SignalReceiver, StoreError, StoreMetrics};
 
 /// Polls that wait for their commit at the same time. Each keeps its entries in memory until then.
 /// Beyond this limit the caller waits, which also slows down fetching.
@@ -52,6 +54,10 @@ struct StoreInner {
     /// Another process records, or may.
     is_guest: bool,
     epoch: i64,
+    /// The session of the process that records has ended. A guest opens a new one.
+    is_session_ended: Option<Arc<AtomicBool>>,
+    /// The signals of other processes, if somebody has asked for them.
+    heard: OnceLock<watch::Receiver<Heard>>,
 }
 
 struct WriterThread {
@@ -79,15 +85,16 @@ impl Store {
         if mode != OpenMode::ReadWrite && !path.exists() {
             return Err(StoreError::Missing { file });
         }
-        let conn = (mode != OpenMode::ReadOnly).then(|| open_writer(folder, &path, &file, mode));
+        let conn =
+            (mode != OpenMode::ReadOnly).then(|| open_file::writer(folder, &path, &file, mode));
         let conn = conn.transpose()?;
         let identity = Arc::new(match &conn {
             Some(_) => FileIdentity::of(&path),
             None => FileIdentity::of_database(&path),
         });
-        let first = open_reader(&path, &file)?;
+        let first = open_file::reader(&path, &file)?;
         let source = ReaderSource::File(path.clone());
-        let readers = ReaderPool::new(source, first, Some(Arc::clone(&identity)));
+        let readers = ReaderPool::new(source, first, Some(Arc::clone(&identity)), 0);
         Store::assemble(location, path, conn.map(|conn| (conn, None)), readers, identity)
     }
 
@@ -102,11 +109,11 @@ impl Store {
         let say = |e| StoreError::database(&file, e);
         let first = connect::reading(address).map_err(say)?;
         migrations::require_current(&first, &file).map_err(|fault| fault.at(&file))?;
-        let readers = ReaderPool::new(ReaderSource::Postgres(address.clone()), first, None);
+        let source = ReaderSource::Postgres(address.clone());
+        let readers = ReaderPool::new(source, first, None, address.readers_max());
         let identity = Arc::new(FileIdentity::none());
-        let server = seated
-            .as_ref()
-            .map(|seated| ServerSession { address: address.clone(), epoch: seated.epoch });
+        let server =
+            seated.as_ref().map(|seated| ServerSession::new(address.clone(), seated.epoch));
         let conn = seated.map(|seated| seated.conn);
         Store::assemble(
             location,
@@ -128,6 +135,8 @@ impl Store {
         let session = conn.as_ref().and_then(|(_, server)| server.as_ref());
         let is_guest = session.is_some_and(|server| server.epoch.is_none());
         let epoch = session.and_then(|server| server.epoch).unwrap_or(0);
+        let postgres = conn.as_ref().and_then(|(conn, _)| conn.postgres());
+        let is_session_ended = postgres.filter(|_| !is_guest).map(PgConnection::ended_flag);
         let matcher = Arc::new(MatcherSlot::default());
         let counters = Arc::new(StoreCounters::new());
         let writer = conn.map(|(conn, server)| {
@@ -139,7 +148,7 @@ impl Store {
         });
         let writer = writer.transpose()?;
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
-        Ok(Store(Arc::new(StoreInner {
+        let store = Store(Arc::new(StoreInner {
             location: location.clone(),
             path,
             file,
@@ -152,12 +161,29 @@ impl Store {
             identity,
             is_guest,
             epoch,
-        })))
+            is_session_ended,
+            heard: OnceLock::new(),
+        }));
+        if store.0.writer.is_some() {
+            store.complete_subscriptions()?;
+        }
+        Ok(store)
     }
 
     /// The epoch of this process, if it records on a server; 0 otherwise.
     pub fn epoch(&self) -> i64 {
         self.0.epoch
+    }
+
+    /// Returns a receiver of signals that other processes send. The first call opens a connection.
+    pub fn signals(&self, signal: Signal) -> SignalReceiver {
+        let heard = match &self.0.location {
+            Location::Folder(_) => None,
+            Location::Postgres(address) => {
+                Some(self.0.heard.get_or_init(|| signals::listen(address)).clone())
+            }
+        };
+        SignalReceiver::new(heard, signal)
     }
 
     /// The place of the store.
@@ -197,7 +223,10 @@ impl Store {
     /// Returns whether the store can write no more: its file was removed or replaced, or the
     /// process has lost the seat.
     pub fn is_lost(&self) -> bool {
-        self.0.identity.check().is_err() || self.0.counters.disconnected.load(Ordering::Relaxed)
+        let has_ended = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
+        self.0.identity.check().is_err()
+            || self.0.counters.disconnected.load(Ordering::Relaxed)
+            || self.0.is_session_ended.as_ref().is_some_and(has_ended)
     }
 
     pub(crate) fn file(&self) -> &Arc<str> {
@@ -243,7 +272,7 @@ impl Store {
             // The receiver is gone only if the caller's thread has ended.
             let _ = reply.send(result);
         })?;
-        replies.recv().map_err(|_| StoreError::Closed)?
+        wait_off_thread(|| replies.recv()).map_err(|_| StoreError::Closed)?
     }
 
     /// Runs a change that every process on the database may make: it touches rows of one person,
@@ -310,7 +339,7 @@ impl Store {
             let _ = reply.send(result);
         }));
         self.queue(WriteJob { work: JobWork::Set(Box::new(job)), patient: false })?;
-        replies.recv().map_err(|_| StoreError::Closed)?
+        wait_off_thread(|| replies.recv()).map_err(|_| StoreError::Closed)?
     }
 
     /// Sends a job to the writer.
@@ -353,27 +382,6 @@ impl Drop for StoreInner {
     }
 }
 
-fn open_writer(
-    folder: &Path,
-    path: &Path,
-    file: &Arc<str>,
-    mode: OpenMode,
-) -> Result<Connection, StoreError> {
-    let say = |e| StoreError::database(file, e);
-    if mode == OpenMode::Shared {
-        let conn = connection::sharing(path).map_err(say)?;
-        migrations::require_current(&conn, file).map_err(|fault| fault.at(file))?;
-        return Ok(conn);
-    }
-    std::fs::create_dir_all(folder).map_err(|e| StoreError::Folder {
-        folder: shown(folder),
-        detail: Arc::from(e.to_string()),
-    })?;
-    let conn = connection::writing(path).map_err(say)?;
-    migrations::migrate(&conn, file).map_err(|fault| fault.at(file))?;
-    Ok(conn)
-}
-
 fn start_writer(
     conn: Connection,
     folder: &Path,
@@ -386,11 +394,4 @@ fn start_writer(
         .spawn(move || writer::run(conn, &waiting, &context))
         .map_err(|e| StoreError::Folder { folder: folder_name, detail: e.to_string().into() })?;
     Ok(WriterThread { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
-}
-
-fn open_reader(path: &Path, file: &Arc<str>) -> Result<Connection, StoreError> {
-    let say = |e| StoreError::database(file, e);
-    let conn = connection::reading(path).map_err(say)?;
-    migrations::require_current(&conn, file).map_err(|fault| fault.at(file))?;
-    Ok(conn)
 }

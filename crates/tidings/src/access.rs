@@ -1,6 +1,8 @@
 //! Access to a data folder: directly if its lock is free, otherwise through the daemon that holds
 //! it.
 
+mod whose;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use dispatch::command::{Command, CommandRefusal, CommandResult, REQUEST_KIND};
 use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
-use store::{ErrorKind, Location, LockError, OpenMode, Store, StoreError};
+use store::{ErrorKind, Location, LockError, OpenMode, Signal, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::{CliError, failed, input_error};
@@ -132,12 +134,7 @@ impl CommandRunner {
         let lock = match store::lock(&config.data) {
             Ok(lock) => Some(lock),
             Err(held) if held.is_held() => {
-                if config.has_network_flags {
-                    eprintln!(
-                        "tidings: the running daemon does this with its own settings; \
-                         --allow-private, --domain-gap and --workers of this call are ignored"
-                    );
-                }
+                warn_about_flags(config);
                 let store = once_made(config, &held).await?;
                 return Ok(CommandRunner::Daemon { data: config.data.clone(), store });
             }
@@ -156,6 +153,7 @@ impl CommandRunner {
                 Ok(CommandRunner::Own { engine, _lock: None })
             }
             Err(StoreError::SeatTaken { .. }) => {
+                warn_about_flags(config);
                 Ok(CommandRunner::Recorder { store: guests_store(config)? })
             }
             Err(error) => Err(error.into()),
@@ -183,19 +181,33 @@ impl CommandRunner {
         }
     }
 
-    /// Returns the numbers of all feeds.
-    pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CliError> {
-        let store = match self {
+    /// Returns the store. It may be a guest's: only rows of one person may be written.
+    pub fn store(&self) -> &Store {
+        match self {
             CommandRunner::Own { engine, .. } => &engine.store,
             CommandRunner::Daemon { store, .. } | CommandRunner::Recorder { store } => store,
-        };
-        Ok(store.feed_ids(None)?)
+        }
+    }
+
+    /// Returns the numbers of all feeds.
+    pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CliError> {
+        Ok(self.store().feed_ids(None)?)
     }
 
     pub async fn close(&self) {
         if let CommandRunner::Own { engine, .. } = self {
             engine.stop().await;
         }
+    }
+}
+
+/// Says that the daemon does not know the flags of this call.
+fn warn_about_flags(config: &Config) {
+    if config.has_network_flags {
+        eprintln!(
+            "tidings: the running daemon does this with its own settings; --allow-private, \
+             --domain-gap and --workers of this call are ignored"
+        );
     }
 }
 
@@ -216,8 +228,10 @@ pub async fn through_recorder(
     let refused = |message: String| CommandRefusal { message, input: false };
     let fault = |error: StoreError| CommandRefusal { message: error.to_string(), input: false };
     let body = serde_json::to_string(command).map_err(|e| refused(e.to_string()))?;
+    let mut signals = store.signals(Signal::Answers);
     let id = store.leave_request(REQUEST_KIND, &body, Clock::System.now()).map_err(fault)?;
-    let mut waited = Duration::ZERO;
+    let mut checks = tokio::time::interval(DAEMON_CHECK);
+    checks.tick().await;
     loop {
         if let Some(answer) = store.request_answer(id).map_err(fault)? {
             let unreadable = |e: serde_json::Error| refused(e.to_string());
@@ -226,10 +240,11 @@ pub async fn through_recorder(
                 false => Err(serde_json::from_str(&answer.body).map_err(unreadable)?),
             };
         }
-        tokio::time::sleep(ANSWER_POLL).await;
-        waited += ANSWER_POLL;
-        if waited >= DAEMON_CHECK {
-            waited = Duration::ZERO;
+        let is_due = tokio::select! {
+            () = signals.wait(ANSWER_POLL, DAEMON_CHECK) => false,
+            _ = checks.tick() => true,
+        };
+        if is_due {
             let silent_for = store.seat().map_err(fault)?.map(|seat| seat.silent_for);
             if silent_for.is_none_or(|silence| silence > RECORDER_SILENCE_MAX) {
                 return Err(refused(

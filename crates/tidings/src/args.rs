@@ -1,12 +1,22 @@
 //! The command line: commands, flags and their help texts. It decides nothing.
 
 mod budget;
+pub mod bulk;
+pub mod dataset;
+pub mod discover;
 pub mod feed_list;
+pub mod fetch;
 pub mod lab;
+pub mod machine;
+pub mod move_in;
 pub mod operate;
 pub mod page;
 pub mod query;
+pub mod recording;
+pub mod rule;
+mod user;
 pub mod wanted;
+pub mod whose;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,6 +24,9 @@ use std::time::Duration;
 
 pub use budget::BudgetArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use user::UserCommand;
+use whose::WhoseArgs;
 
 /// A feed aggregation engine that decides when to poll.
 #[derive(Debug, Parser)]
@@ -72,8 +85,12 @@ pub enum CliCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
+        whose: WhoseArgs,
+        #[command(flatten)]
         place: InstanceArgs,
     },
+    /// Take over feeds, read marks and stars from another reader
+    MoveIn(move_in::MoveInArgs),
     /// Print all feeds as a subscription list
     Export {
         #[arg(long, value_enum, default_value_t = ExportFormat::Opml)]
@@ -82,6 +99,8 @@ pub enum CliCommand {
         #[arg(long)]
         with_secrets: bool,
         #[command(flatten)]
+        whose: WhoseArgs,
+        #[command(flatten)]
         place: InstanceArgs,
     },
     /// Print entries as JSON lines, oldest first
@@ -89,19 +108,19 @@ pub enum CliCommand {
     /// Standing queries: feeds made from feeds
     #[command(subcommand)]
     Query(query::QueryCommand),
-    /// Find the feeds of a web page
-    Discover {
-        #[arg(required = true, value_name = "URL")]
-        urls: Vec<String>,
-        /// Print JSON, for programs
-        #[arg(long)]
-        json: bool,
-        /// Request loopback and private addresses too
-        #[arg(long)]
-        allow_private: bool,
-        #[arg(long, value_name = "FILE")]
-        config: Option<PathBuf>,
-    },
+    /// Rules of a person: mark, star, hide, label or notify by itself
+    #[command(subcommand)]
+    Rule(rule::RuleCommand),
+    /// List, rename, merge, order or remove tags
+    #[command(subcommand)]
+    Tag(bulk::TagCommand),
+    /// Find the feeds of a web page, or of a long list of pages
+    Discover(discover::DiscoverArgs),
+    /// Record feeds for a data set: every poll and every document
+    Record(recording::RecordArgs),
+    /// Write recorded feeds as a data set, or show their statistics
+    #[command(subcommand)]
+    Dataset(dataset::DatasetCommand),
     /// Parse one feed document and show its content
     Parse {
         /// A file; `-` is standard input
@@ -130,6 +149,8 @@ pub enum CliCommand {
     Restore(operate::Restore),
     /// Copy the store to another place: from SQLite to PostgreSQL, or back
     Migrate(operate::Migrate),
+    /// Show the processes of this instance, or ask one to stop working
+    Machines(machine::MachinesArgs),
     /// Check the configuration file, or print its reference
     #[command(subcommand)]
     Config(operate::ConfigCommand),
@@ -151,67 +172,6 @@ pub enum CliCommand {
     },
 }
 
-#[derive(Debug, Subcommand)]
-pub enum UserCommand {
-    /// Create an account; asks for its password
-    Add {
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// Read the password from the first line of standard input
-        #[arg(long)]
-        password_stdin: bool,
-        #[command(flatten)]
-        place: InstanceArgs,
-    },
-    /// Change the password of an account and end its sessions
-    Password {
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// Read the password from the first line of standard input
-        #[arg(long)]
-        password_stdin: bool,
-        #[command(flatten)]
-        place: InstanceArgs,
-    },
-    /// Create a token for a program or a reader app, and print it once
-    Token {
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// Purpose of the token, e.g. the name of the app [default: the time]
-        #[arg(long, value_name = "TEXT")]
-        label: Option<String>,
-        /// read: see everything; write: mark entries too; admin: change feeds and queries too
-        #[arg(long, value_parser = ["read", "write", "admin"], default_value = "admin")]
-        scope: String,
-        #[command(flatten)]
-        place: InstanceArgs,
-    },
-    /// List accounts and their tokens
-    List {
-        /// Print JSON, for programs
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        place: InstanceArgs,
-    },
-    /// Revoke a token
-    Revoke {
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// The token's label
-        label: String,
-        #[command(flatten)]
-        place: InstanceArgs,
-    },
-    /// Remove an account with its read marks and stars
-    Remove {
-        #[arg(value_name = "NAME")]
-        name: String,
-        #[command(flatten)]
-        place: InstanceArgs,
-    },
-}
-
 #[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(flatten)]
@@ -225,6 +185,11 @@ pub struct RunArgs {
     /// Poll each feed that is due now at most once, then exit
     #[arg(long)]
     pub once: bool,
+    /// The part of the work that this process does
+    #[arg(long, value_enum, value_name = "ROLE", default_value_t)]
+    pub role: operate::RunRole,
+    #[command(flatten)]
+    pub bus: operate::BusArgs,
     /// How log lines are written to standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub log_format: operate::LogFormat,
@@ -250,6 +215,8 @@ pub enum FeedCommand {
         /// Print JSON, for programs
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        whose: WhoseArgs,
         #[command(flatten)]
         network: NetworkArgs,
         #[command(flatten)]
@@ -277,7 +244,11 @@ pub enum FeedCommand {
         place: InstanceArgs,
     },
     /// Change the settings of a feed, or of all feeds of a tag
-    Set(FeedSet),
+    Set(Box<FeedSet>),
+    /// Change many feeds at once: tag, pause, resume, set the policy, unsubscribe
+    Change(Box<bulk::BulkArgs>),
+    /// Undo the last change of many feeds or tags
+    Undo(whose::OwnerArgs),
     /// Change a feed's address; its entries, marks, tags and settings stay
     Move {
         /// The feed's number or URL
@@ -290,8 +261,13 @@ pub enum FeedCommand {
         #[command(flatten)]
         place: InstanceArgs,
     },
-    /// Remove a feed with its entries
-    Remove(OneFeed),
+    /// Remove a feed with its entries, or end the subscription of an account
+    Remove {
+        #[command(flatten)]
+        one: OneFeed,
+        #[command(flatten)]
+        whose: WhoseArgs,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -328,6 +304,17 @@ pub struct FeedSet {
     /// The longest time until an entry is found; `default` removes the setting
     #[arg(long, value_name = "DURATION")]
     pub max_delay: Option<String>,
+    /// When the pages behind its entries are fetched: `never`, `opened` or `every`; `default`
+    /// removes the setting
+    #[arg(long, value_name = "WHEN")]
+    pub articles: Option<String>,
+    /// A CSS selector for the main text of these pages; `default` removes it. Try it with
+    /// `tidings article URL --keep CSS`
+    #[arg(long, value_name = "CSS")]
+    pub article_selector: Option<String>,
+    /// The region whose terminals poll the feed; `any` removes the setting
+    #[arg(long, value_name = "NAME")]
+    pub region: Option<String>,
     /// Stop polling
     #[arg(long, conflicts_with = "resume")]
     pub pause: bool,
@@ -339,6 +326,10 @@ pub struct FeedSet {
     pub json: bool,
     #[command(flatten)]
     pub place: InstanceArgs,
+    #[command(flatten)]
+    pub whose: WhoseArgs,
+    #[command(flatten)]
+    pub fetch: fetch::FetchArgs,
 }
 
 #[derive(Debug, Args)]
@@ -361,6 +352,8 @@ pub struct EntriesArgs {
     /// No effect: the output is always JSON lines
     #[arg(long, hide = true)]
     pub json: bool,
+    #[command(flatten)]
+    pub whose: WhoseArgs,
     #[command(flatten)]
     pub place: InstanceArgs,
 }

@@ -59,8 +59,12 @@ impl CheckedSettings {
         held: Option<&LockError>,
     ) -> Result<Option<CheckedSettings>, CliError> {
         let Some(pid) = held.and_then(LockError::pid) else { return Ok(None) };
+        Ok(CheckedSettings::kept(store)?.filter(|kept| kept.pid == Some(pid)))
+    }
+
+    /// Returns the settings that the last daemon stored.
+    pub fn kept(store: &Store) -> Result<Option<CheckedSettings>, CliError> {
         let kept = store.setting(KEY)?;
-        let kept = kept.and_then(|text| serde_json::from_str::<CheckedSettings>(&text).ok());
-        Ok(kept.filter(|kept| kept.pid == Some(pid)))
+        Ok(kept.and_then(|text| serde_json::from_str(&text).ok()))
     }
 }

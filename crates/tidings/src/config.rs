@@ -1,24 +1,32 @@
 //! The configuration file, read once and passed down as values. The order of precedence is: flags,
 //! the store, this file, the built-in defaults.
 
+mod articles;
+mod budget_table;
+pub mod bus;
 mod delivery;
+mod engine_part;
 mod images;
+mod login;
+mod notifications;
+mod people;
+mod place;
 mod proxies;
+mod recording;
 pub mod reference;
 mod source;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{BudgetRule, Gaps};
-use polling::budget::Spender;
-use polling::{Bounds, PolicySpec};
 use serde::Deserialize;
 
 use crate::args::{InstanceArgs, NetworkArgs, duration};
 use crate::error::{CliError, input_error};
+use budget_table::BudgetTable;
+pub use place::MachineSettings;
 use source::ConfigSource;
 pub use source::position;
 
@@ -54,6 +62,11 @@ struct ConfigFile {
     resolve: BTreeMap<String, Addresses>,
     /// The address under which others reach this program, for the links in published feeds.
     public_url: Option<String>,
+    /// Proxies that may stand on private addresses and look up names themselves.
+    #[serde(default)]
+    outgoing_proxies: Vec<String>,
+    /// The file with the key of stored secrets.
+    key_file: Option<PathBuf>,
     /// Proxies in front of this program whose `X-Forwarded-For` is trusted.
     #[serde(default)]
     trusted_proxies: Vec<String>,
@@ -62,8 +75,30 @@ struct ConfigFile {
     mail: Option<delivery::MailTable>,
     /// `proxy` (the default) or `off`.
     images: Option<String>,
+    /// `direct` (the default) or `proxy`.
+    media: Option<String>,
     #[serde(default)]
     push: PushTable,
+    #[serde(default)]
+    articles: articles::ArticlesTable,
+    #[serde(default)]
+    people: people::PeopleTable,
+    #[serde(default)]
+    store: place::StoreTable,
+    #[serde(default)]
+    machine: place::MachineTable,
+    #[serde(default)]
+    delivery: delivery::DeliveryTable,
+    #[serde(default)]
+    recording: recording::RecordingTable,
+    #[serde(default)]
+    login: login::LoginTable,
+    #[serde(default)]
+    notifications: notifications::NotificationsTable,
+    #[serde(default)]
+    bus: bus::BusTable,
+    #[serde(default)]
+    terminal: bus::TerminalTable,
 }
 
 /// A duration as text, e.g. `"2s"`.
@@ -81,7 +116,8 @@ impl TryFrom<String> for DurationText {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DomainTable {
-    gap: DurationText,
+    gap: Option<DurationText>,
+    region: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -98,15 +134,6 @@ struct Defaults {
     learn: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BudgetTable {
-    /// `1000/1h`, with bytes `1000/1h,50MB`, or with a price `1000/1h:1+20/MB+5/s`.
-    polls: String,
-    strategy: Option<String>,
-    estimator: Option<String>,
-}
-
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitsTable {
@@ -116,6 +143,8 @@ struct LimitsTable {
     entries_per_feed: Option<u64>,
     entries: Option<u64>,
     key_age: Option<DurationText>,
+    header_timeout: Option<DurationText>,
+    body_timeout: Option<DurationText>,
 }
 
 /// The settings for feeds that hubs push to us.
@@ -145,20 +174,32 @@ pub struct Config {
     pub listen: SocketAddr,
     pub engine: engine::Settings,
     pub fetch: fetch::Settings,
-    /// The origin of the settings, for `doctor`.
+    /// The origin of the settings, for `doctor`, and the position of `[resolve]`.
     pub origin: String,
-    /// The position of `[resolve]` in the file.
     resolve_at: String,
-    /// Whether the operator named a contact.
+    /// Whether the operator named a contact, and a policy for all feeds.
     pub has_contact: bool,
+    pub notifications: notifications::NotificationsSettings,
+    pub has_policy: bool,
     /// Whether the call has flags about the network.
     pub has_network_flags: bool,
     /// The address under which others reach this program.
     pub public_url: Option<url::Url>,
-    /// Proxies that are trusted to name the address of a client.
+    /// Proxies that may name the address of a client.
     pub proxies: api::auth::Proxies,
+    /// The kinds of login.
+    pub login: login::LoginSettings,
     /// Whether pictures of entries are shown, through our own proxy.
     pub shows_images: bool,
+    /// Whether recordings come through our own proxy.
+    pub passes_media_on: bool,
+    /// After so long without a sign of life, the process that records is replaced.
+    pub seat_silence: Duration,
+    pub recording: recording::RecordingSettings,
+    /// How this process is called, and where it stands.
+    pub machine: MachineSettings,
+    /// The road to other machines.
+    pub bus: bus::BusConfig,
 }
 
 /// Reads the configuration for a command that makes requests.
@@ -201,12 +242,19 @@ fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliErr
     if let Some(contact) = &file.contact {
         check_contact(contact).map_err(|reason| source.fault("", "contact", reason))?;
     }
-    let fetch = fetch_settings(&file, network.allow_private || file.allow_private);
-    let mut engine = engine_settings(&file, network, &source)?;
-    let data = data_folder(place, file.data, &source)?;
-    let store = store_location(place, file.database.as_deref(), &data, &source)?;
+    let mut fetch = fetch_settings(&file, network.allow_private || file.allow_private);
+    let mut engine = engine_part::engine_settings(&file, network, &source)?;
+    let data = place::data_folder(place, file.data, &source)?;
+    let store =
+        place::store_location(place, file.database.as_deref(), &file.store, &data, &source)?;
+    fetch.outgoing_proxies = proxies::outgoing(&file.outgoing_proxies, &source)?;
+    engine.key_file = match file.key_file {
+        Some(path) => store::KeyFile::new(path),
+        None => store::KeyFile::in_folder(&data),
+    };
     let listen = file.listen.unwrap_or(LISTEN);
-    engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &source)?;
+    engine.delivery = delivery::settings(file.keys, file.mail, listen, &source)?;
+    engine.delivery.folder = delivery::folder(file.delivery, &data, &store);
     let public_url = file.public_url.map(|text| public_url(&text)).transpose();
     let public_url = public_url.map_err(|reason| source.fault("", "public_url", reason))?;
     engine.delivery.own_url.clone_from(&public_url);
@@ -214,54 +262,35 @@ fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliErr
     push.public_url = public_url.clone().filter(|_| file.push.subscribe != Some(false));
     push.safety_net = file.push.safety_net.map_or(push.safety_net, |t| t.0);
     push.lease = file.push.lease.map_or(push.lease, |t| t.0);
+    let proxies = proxies::trusted(&file.trusted_proxies, &source)?;
+    let login = login::settings(&file.login, &proxies, public_url.as_ref(), &source)?;
+    engine.articles = articles::settings(file.articles, &source)?;
+    engine.people = people::settings(file.people, &source)?;
     Ok(Config {
         data,
         store,
         listen,
         engine,
         fetch,
-        proxies: proxies::trusted(&file.trusted_proxies, &source)?,
+        proxies,
+        login,
         shows_images: images::shown(file.images.as_deref(), &source)?,
+        passes_media_on: images::media_passed_on(file.media.as_deref(), &source)?,
+        seat_silence: place::seat_silence(&file.machine, &source)?,
+        recording: file.recording.settings(&source)?,
+        machine: place::machine(&file.machine, &source)?,
+        bus: bus::bus(file.bus, &file.terminal, &source)?,
         public_url,
         resolve_at: source.place_of("resolve"),
         origin,
+        notifications: notifications::settings(
+            &file.notifications,
+            file.contact.as_deref().unwrap_or(CONTACT),
+        ),
         has_contact: file.contact.is_some(),
+        has_policy: file.defaults.policy.is_some(),
         has_network_flags: *network != NetworkArgs::default(),
     })
-}
-
-/// Returns the folder of the flag, or of the file, or the default. It need not exist yet.
-fn data_folder(
-    place: &InstanceArgs,
-    of_file: Option<PathBuf>,
-    source: &ConfigSource,
-) -> Result<PathBuf, CliError> {
-    let data = place.data.clone().or(of_file).unwrap_or_else(|| DATA.into());
-    if !data.is_file() {
-        return Ok(data);
-    }
-    let reason = format!("{} is a file, not a folder", data.display());
-    Err(match place.data {
-        Some(_) => input_error(format!("--data: {reason}; for example: --data ./{DATA}")),
-        None => source.fault("", "data", reason),
-    })
-}
-
-/// Returns the database of the flag, or of the file; without one, the store is in the data folder.
-fn store_location(
-    place: &InstanceArgs,
-    of_file: Option<&str>,
-    data: &Path,
-    source: &ConfigSource,
-) -> Result<store::Location, CliError> {
-    let Some(text) = place.database.as_deref().or(of_file) else {
-        return Ok(store::Location::Folder(data.to_owned()));
-    };
-    match store::PgAddress::parse(text, &|name| std::env::var(name).ok()) {
-        Ok(address) => Ok(store::Location::Postgres(address)),
-        Err(error) if place.database.is_some() => Err(input_error(format!("--database: {error}"))),
-        Err(error) => Err(source.fault("", "database", error.to_string())),
-    }
 }
 
 /// Checks that a contact is a page or an e-mail address, which a person can use.
@@ -290,6 +319,9 @@ fn fetch_settings(file: &ConfigFile, allow_private: bool) -> fetch::Settings {
     if let Some(bytes) = file.limits.body_bytes {
         fetch.body_bytes_max = bytes;
     }
+    fetch.header_timeout =
+        file.limits.header_timeout.as_ref().map_or(fetch.header_timeout, |t| t.0);
+    fetch.body_timeout = file.limits.body_timeout.as_ref().map_or(fetch.body_timeout, |t| t.0);
     fetch.resolve = file
         .resolve
         .iter()
@@ -302,98 +334,4 @@ fn fetch_settings(file: &ConfigFile, allow_private: bool) -> fetch::Settings {
         })
         .collect::<HashMap<_, _>>();
     fetch
-}
-
-fn engine_settings(
-    file: &ConfigFile,
-    network: &NetworkArgs,
-    source: &ConfigSource,
-) -> Result<engine::Settings, CliError> {
-    let wrong = |key: &str, reason: String| source.fault("defaults", key, reason);
-    let mut settings = engine::Settings::new();
-    let defaults = &file.defaults;
-    if let Some(spec) = &defaults.policy {
-        settings.policy = spec.parse::<PolicySpec>().map_err(|e| wrong("policy", e.to_string()))?;
-    }
-    let eta = defaults.eta.as_ref().map_or(settings.bounds.eta, |t| t.0);
-    let alpha = defaults.alpha.as_ref().map_or(settings.bounds.alpha, |t| t.0);
-    let beta = defaults.beta.as_ref().map_or(settings.bounds.beta, |t| t.0);
-    settings.bounds =
-        Bounds::new(alpha, beta, eta).map_err(|e| wrong("alpha", e.to_string()))?.by_cause();
-    settings.follow_hints = match defaults.hints.as_deref() {
-        None | Some("lower") => true,
-        Some("ignore") => false,
-        Some(other) => {
-            return Err(wrong("hints", format!("`{other}` is neither lower nor ignore")));
-        }
-    };
-    settings.learn_relevant = match defaults.learn.as_deref() {
-        None | Some("all") => false,
-        Some("relevant") => true,
-        Some(other) => {
-            return Err(wrong("learn", format!("`{other}` is neither all nor relevant")));
-        }
-    };
-    settings.budget = file.budget.as_ref().map(|table| budget(table, source)).transpose()?;
-    settings.gaps = Gaps {
-        default: network
-            .domain_gap
-            .or(file.domain_gap.as_ref().map(|t| t.0))
-            .unwrap_or(settings.gaps.default),
-        by_domain: file.domain.iter().map(|(d, t)| (d.to_ascii_lowercase(), t.gap.0)).collect(),
-    };
-    if let Some(n) = network.workers.or(file.workers) {
-        if n == 0 {
-            let reason = "0 would never poll; give 1 or more";
-            return Err(match network.workers {
-                Some(_) => input_error(format!("--workers: {reason}")),
-                None => source.fault("", "workers", reason),
-            });
-        }
-        settings.polls_in_flight_max = n;
-    }
-    refuse_zero(&file.limits, source)?;
-    if let Some(items) = file.limits.items {
-        settings.parse.items_max = items;
-    }
-    settings.retention.entries_age_max = file.limits.entry_age.as_ref().map(|t| t.0);
-    settings.retention.entries_per_feed_max = file.limits.entries_per_feed;
-    settings.retention.entries_max = file.limits.entries;
-    settings.retention.keys_age_max = file.limits.key_age.as_ref().map(|t| t.0);
-    Ok(settings)
-}
-
-/// Refuses zero as a limit. Elsewhere 0 often means "no limit"; here it would drop every stored
-/// entry.
-fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CliError> {
-    let zeros = [
-        ("body_bytes", limits.body_bytes == Some(0)),
-        ("items", limits.items == Some(0)),
-        ("entry_age", limits.entry_age.as_ref().is_some_and(|age| age.0.is_zero())),
-        ("entries_per_feed", limits.entries_per_feed == Some(0)),
-        ("entries", limits.entries == Some(0)),
-    ];
-    match zeros.into_iter().find(|(_, is_zero)| *is_zero) {
-        Some((name, _)) => {
-            let reason = "0 would keep nothing; leave the key out for no limit";
-            Err(source.fault("limits", name, reason))
-        }
-        None => Ok(()),
-    }
-}
-
-fn budget(table: &BudgetTable, source: &ConfigSource) -> Result<BudgetRule, CliError> {
-    let wrong = |key: &str, reason: String| source.fault("budget", key, reason);
-    let (polls, price) = BudgetRule::limit(&table.polls).map_err(|e| wrong("polls", e))?;
-    let mut rule = BudgetRule { price, ..BudgetRule::new(polls) };
-    if let Some(name) = &table.strategy {
-        let spender: Spender =
-            name.parse().map_err(|e: polling::SpecError| wrong("strategy", e.to_string()))?;
-        rule = rule.under(spender);
-    }
-    if let Some(name) = &table.estimator {
-        rule.model =
-            name.parse().map_err(|e: polling::SpecError| wrong("estimator", e.to_string()))?;
-    }
-    Ok(rule)
 }

@@ -14,8 +14,10 @@ use crate::output::{escaped, is_control};
 /// Commands print their results themselves, so only the daemon logs by default.
 pub fn start(command: &CliCommand) {
     let (usual, format) = match command {
-        CliCommand::Run(run) if !run.once => ("info", run.log_format),
+        // Our own lines say what the client of the bus reports, with the remedy.
+        CliCommand::Run(run) if !run.once => ("info,async_nats=off", run.log_format),
         CliCommand::Run(run) => ("warn", run.log_format),
+        CliCommand::Record(_) => ("engine=warn,info", LogFormat::Text),
         _ => ("warn", LogFormat::Text),
     };
     let filter = std::env::var("TIDINGS_LOG").unwrap_or_else(|_| usual.to_owned());

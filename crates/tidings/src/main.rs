@@ -50,15 +50,20 @@ async fn carried_out(command: CliCommand) -> Result<(), CliError> {
         CliCommand::Run(run) => command::run::run(run).await,
         CliCommand::Feed(feed) => command::feed::run(feed).await,
         CliCommand::Budget(budget) => command::budget::run(budget).await,
-        CliCommand::Import { file, json, place } => command::import::run(&file, json, &place).await,
-        CliCommand::Export { format, with_secrets, place } => {
-            command::export::run(format, with_secrets, &place)
+        CliCommand::Import { file, json, whose, place } => {
+            command::import::run(&file, json, &whose, &place).await
+        }
+        CliCommand::MoveIn(args) => command::move_in::run(args).await,
+        CliCommand::Export { format, with_secrets, whose, place } => {
+            command::export::run(format, with_secrets, &whose, &place)
         }
         CliCommand::Entries(entries) => command::entries::run(&entries),
         CliCommand::Query(query) => command::query::run(query).await,
-        CliCommand::Discover { urls, json, allow_private, config } => {
-            command::discover::run(&urls, json, allow_private, config).await
-        }
+        CliCommand::Rule(rule) => command::rule::run(rule),
+        CliCommand::Tag(tag) => command::tag::run(tag).await,
+        CliCommand::Discover(discover) => command::discover::run(discover).await,
+        CliCommand::Record(record) => command::record::run(record).await,
+        CliCommand::Dataset(dataset) => command::dataset::run(&dataset).await,
         CliCommand::Article(page) => command::article::run(page).await,
         CliCommand::Parse { file, content_type, url, json } => {
             command::parse::run(&file, content_type.as_deref(), url.as_deref(), json)
@@ -68,6 +73,7 @@ async fn carried_out(command: CliCommand) -> Result<(), CliError> {
         CliCommand::Backup(backup) => command::backup::run(&backup),
         CliCommand::Restore(restore) => command::restore::run(&restore),
         CliCommand::Migrate(migrate) => command::migrate::run(&migrate),
+        CliCommand::Machines(machines) => command::machines::run(machines).await,
         CliCommand::Config(config) => command::config::run(config),
         CliCommand::Completions { shell } => command::manual::completions(shell),
         CliCommand::Man { out } => command::manual::man(out.as_deref()),

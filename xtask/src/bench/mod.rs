@@ -4,7 +4,7 @@
 //! this machine and does not judge them.
 
 mod idle;
-mod measure;
+pub mod measure;
 mod nginx;
 mod peers;
 mod report;

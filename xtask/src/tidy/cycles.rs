@@ -1,7 +1,8 @@
 //! The top-level modules of a crate import each other in one direction only.
 //!
 //! An import is a path that begins with `crate::`, or with enough `super::` to reach the root. A
-//! name that the root re-exports counts as an import of the module that declares it.
+//! name that the root re-exports counts as an import of the module that declares it. Items that the
+//! root declares itself form one more module: nothing hides there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,9 @@ use syn::{Item, UseTree};
 
 use super::Violation;
 use super::parsed::{SourceFile, is_for_tests};
+
+/// The name of the module that the items of the root form.
+const ROOT: &str = "the root";
 
 /// From one top-level module to another, with the file and line of the first import.
 type Imports = BTreeMap<(String, String), (String, usize)>;
@@ -24,14 +28,14 @@ fn check_crate(package: &str, sources: &[SourceFile]) -> Vec<Violation> {
     let own: Vec<&SourceFile> = sources.iter().filter(|s| s.package == package).collect();
     let exports = exports(&own);
     let mut imports = Imports::new();
-    for source in own.iter().filter(|s| !s.module.is_empty()) {
+    for source in &own {
         let mut collector = RootNames { module: source.module.clone(), names: Vec::new() };
         source.items.iter().for_each(|item| collector.visit_item(item));
+        let from = source.module.first().map_or(ROOT, String::as_str);
         for (name, line) in collector.names {
-            let from = &source.module[0];
             let Some(to) = exports.get(&name).filter(|to| *to != from) else { continue };
             imports
-                .entry((from.clone(), to.clone()))
+                .entry((from.to_owned(), to.clone()))
                 .or_insert_with(|| (source.path.clone(), line));
         }
     }
@@ -40,8 +44,8 @@ fn check_crate(package: &str, sources: &[SourceFile]) -> Vec<Violation> {
         .filter(|((from, to), _)| reaches(&imports, to, from))
         .map(|((from, to), (path, line))| {
             let what = format!(
-                "module `{from}` imports `{to}`, which imports `{from}` in turn; move what both \
-                 need into a module below them"
+                "module `{from}` imports `{to}`, which imports `{from}` in turn; move the items \
+                 that both need into a module below them"
             );
             Violation::new(path, *line, what)
         })
@@ -71,6 +75,8 @@ fn exports(own: &[&SourceFile]) -> BTreeMap<String, String> {
     for item in roots.clone().flat_map(|root| &root.items) {
         if let Item::Mod(module) = item {
             names.insert(module.ident.to_string(), module.ident.to_string());
+        } else if let Some(name) = declared(item) {
+            names.insert(name.to_string(), ROOT.to_owned());
         }
     }
     for item in roots.flat_map(|root| &root.items) {
@@ -88,6 +94,21 @@ fn exports(own: &[&SourceFile]) -> BTreeMap<String, String> {
         }
     }
     names
+}
+
+/// The name that an item declares.
+fn declared(item: &Item) -> Option<&proc_macro2::Ident> {
+    match item {
+        Item::Const(item) => Some(&item.ident),
+        Item::Enum(item) => Some(&item.ident),
+        Item::Fn(item) => Some(&item.sig.ident),
+        Item::Macro(item) => item.ident.as_ref(),
+        Item::Static(item) => Some(&item.ident),
+        Item::Struct(item) => Some(&item.ident),
+        Item::Trait(item) => Some(&item.ident),
+        Item::Type(item) => Some(&item.ident),
+        _ => None,
+    }
 }
 
 /// Every path of a use tree, under the name that it gives, with its line.
@@ -128,6 +149,8 @@ impl RootNames {
         let name = match path.first().map(String::as_str) {
             Some("crate") => path.get(1),
             Some("super") if n_up >= self.module.len() => path.get(n_up),
+            // In the root, the name of a module needs nothing before it.
+            Some(_) if self.module.is_empty() => path.first(),
             _ => None,
         };
         if let Some(name) = name {
@@ -154,6 +177,8 @@ impl<'ast> Visit<'ast> for RootNames {
     fn visit_item(&mut self, item: &'ast Item) {
         match item {
             item if is_for_tests(item) => {}
+            // A re-export of the root is not an import: `exports` looks through it.
+            Item::Use(item) if self.module.is_empty() && !is_private(&item.vis) => {}
             Item::Use(item) => {
                 let mut paths = Vec::new();
                 flatten(&item.tree, &mut Vec::new(), &mut paths);
@@ -179,6 +204,10 @@ impl<'ast> Visit<'ast> for RootNames {
         self.add_tokens(macro_call.tokens.clone());
         visit::visit_macro(self, macro_call);
     }
+}
+
+fn is_private(visibility: &syn::Visibility) -> bool {
+    matches!(visibility, syn::Visibility::Inherited)
 }
 
 #[cfg(test)]
@@ -215,6 +244,16 @@ mod tests {
         check_texts(&[ROOT, ("a/deep.rs", "use super::super::b;"), back], 2);
         check_texts(&[ROOT, ("a.rs", "fn f() { vec![crate::b::x()]; }"), back], 2);
         check_texts(&[ROOT, ("a.rs", "use crate::c::X;"), back, ("c.rs", "use crate::b;")], 3);
+    }
+
+    #[test]
+    fn items_of_the_root_are_a_module_too() {
+        let root = |items| ("lib.rs", items);
+        let uses = ("a.rs", "use crate::Thing;");
+        check_texts(&[root("mod a; struct Thing(a::X);"), uses], 2);
+        check_texts(&[root("mod a; use a::X; enum Thing { One(X) }"), uses], 2);
+        check_texts(&[root("mod a; pub use a::X; struct Thing;"), uses], 0);
+        check_texts(&[root("mod a; fn thing() { a::f(); }"), ("a.rs", "fn f() {}")], 0);
     }
 
     #[test]

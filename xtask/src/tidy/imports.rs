@@ -21,8 +21,9 @@ const TOOLS: &str = "xtask";
 /// Each crate with the crates of ours that it may import.
 type ImportTable = BTreeMap<String, BTreeSet<String>>;
 
-/// Tests may import what the program may not: the engine is run against the lab's world.
-const TESTS_ALSO: [(&str, &str); 2] = [("engine", "lab"), ("api", "engine")];
+/// Tests may import what the program may not: the engine is run against the lab's world, and an
+/// example judges suggestions by lists of feeds.
+const TESTS_ALSO: [(&str, &str); 3] = [("engine", "lab"), ("api", "engine"), ("suggest", "parse")];
 
 /// Reads Cargo's description of the workspace's own packages.
 pub fn metadata(root: &Path) -> Result<Value> {

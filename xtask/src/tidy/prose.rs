@@ -36,6 +36,11 @@ const BANNED: [(&str, &str, &str); 26] = [
     ("by a fault", " of ours", "internal error"),
 ];
 
+/// Words with one bad meaning, which are good names in code. So only comments and documents are
+/// checked for them. Split like the others.
+const BANNED_IN_PROSE: [(&str, &str, &str); 2] =
+    [("to", "ld", "given, or an active verb"), ("comp", "any", "burst, group, organisation")];
+
 /// Endings that turn a banned phrase into standard English.
 const ALLOWED_AFTER: [&str; 4] = [" longer", " more than", " to ", "-op"];
 
@@ -66,7 +71,7 @@ pub fn check(file: &TextFile) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (line, text) in paragraphs {
         for sentence in sentences(&text) {
-            let what = headless(sentence).or_else(|| long(sentence));
+            let what = headless(sentence).or_else(|| long(sentence)).or_else(|| poetic(sentence));
             violations.extend(what.map(|what| Violation::new(&file.path, line, what)));
         }
     }
@@ -90,6 +95,21 @@ fn banned(line: &str) -> Option<String> {
         });
         is_used.then(|| format!("`{phrase}`: plain English says: {instead}"))
     })
+}
+
+/// Finds a word of [`BANNED_IN_PROSE`], or a wish with "let" and a passive verb soon after it.
+fn poetic(sentence: &str) -> Option<String> {
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let words: Vec<String> = sentence.split_whitespace().map(bare).collect();
+    let banned = BANNED_IN_PROSE
+        .iter()
+        .find(|(head, tail, _)| words.iter().any(|word| word.strip_prefix(head) == Some(*tail)));
+    if let Some((head, tail, instead)) = banned {
+        return Some(format!("`{head}{tail}`: plain English says: {instead}"));
+    }
+    let at = words.iter().position(|word| word == "let")?;
+    let is_wish = words.iter().skip(at + 2).take(3).any(|word| word == "be");
+    is_wish.then(|| "`let … be`: plain English uses an active verb".to_owned())
 }
 
 fn headless(sentence: &str) -> Option<String> {
@@ -207,6 +227,14 @@ mod tests {
         check_text("a.md", "Where it is, is unknown.\n", &["headless \"Where\""]);
         check_text("a.md", "What will the feed do? Ask the model.\n", &[]);
         check_text("a.rs", "let a = \"What came.\";\n", &[]);
+    }
+
+    #[test]
+    fn poetic_words_are_faults_in_prose_but_not_in_code() {
+        check_text("a.rs", &format!("// The time that it was {}{}.\n", "to", "ld"), &["given"]);
+        check_text("a.rs", &format!("let {}{} = 1;\n", "to", "ld"), &[]);
+        check_text("a.md", "Do not let a slow feed be a burden.\n", &["active verb"]);
+        check_text("a.md", "Tidings lets you read, and that will be all.\n", &[]);
     }
 
     #[test]

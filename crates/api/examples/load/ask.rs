@@ -83,6 +83,8 @@ fn request(number: u64, tokens: &[String], n_entries: u32) -> (&'static str, Str
         14 => ("api: counts", "GET", "/api/v1/reading/unread".to_owned(), None),
         15 => ("api: search", "GET", "/api/v1/reading?search=volcano+glacier".to_owned(), None),
         16 => ("api: an entry", "GET", format!("/api/v1/entries/{entry}"), None),
+        // Every tenth entry has the word, and all of them are old.
+        18 => ("api: search, old", "GET", "/api/v1/reading?search=archive".to_owned(), None),
         17 => ("api: feeds", "GET", "/api/v1/feeds?limit=100".to_owned(), None),
         _ => {
             let path = format!("/api/v1/entries/{entry}");

@@ -15,7 +15,10 @@ use store::{
 pub const NOW: Time = Time::from_secs(1_700_000_000);
 const ENTRIES_OF_FEED: u32 = 50;
 const YEAR_MS: u64 = 365 * 86_400_000;
+/// People, unless `LOAD_PEOPLE` says otherwise. The first one reads every feed.
 const PEOPLE: u32 = 10;
+/// Subscriptions of everybody else.
+const SUBSCRIPTIONS: u64 = 200;
 
 const WORDS: [&str; 40] = [
     "volcano", "harbour", "engine", "question", "answer", "glacier", "market", "season", "paper",
@@ -56,7 +59,13 @@ pub fn entry(number: u64, at: Time) -> NewEntry {
         ..Item::default()
     };
     let published = Published { claim: Some(at), at };
-    NewEntry { key: EntryKey::from_bytes(key), item, published, content: number }
+    NewEntry {
+        key: EntryKey::from_bytes(key),
+        item,
+        published,
+        content: number,
+        facts: store::EntryFacts::default(),
+    }
 }
 
 /// Every feed and its generation.
@@ -72,24 +81,47 @@ pub async fn fill(store: &Store, n_entries: u32) -> Result<Vec<String>, Box<dyn 
     for some in new?.chunks(10_000) {
         store.add_feeds(some, NOW)?;
     }
-    for (feed, generation) in feeds(store)? {
-        let row = store.feed(feed)?;
-        if row.entries > 0 {
-            continue;
+    for some in feeds(store)?.chunks(50) {
+        let mut running = tokio::task::JoinSet::new();
+        for (feed, generation) in some {
+            if store.feed(*feed)?.entries > 0 {
+                continue;
+            }
+            let record = first_poll(*feed, *generation, n_feeds);
+            let store = store.clone();
+            running.spawn(async move { store.record(record).await });
         }
-        let mut record = PollRecord::empty(feed, generation, NOW, Outcome::Seen, NOW);
-        let numbers = (0..ENTRIES_OF_FEED).map(|n| u64::from(feed.0) * 1000 + u64::from(n));
-        let published = |number| NOW - Duration::from_millis(mixed(number) % YEAR_MS);
-        record.document_mut().entries.new =
-            numbers.map(|number| entry(number, published(number))).collect();
-        store.record(record).await?;
+        while let Some(done) = running.join_next().await {
+            done??;
+        }
     }
     println!("{n_entries} entries of {n_feeds} feeds after {:.1?}", started.elapsed());
     while index_some(store, 1000).await? > 0 {}
     println!("indexed after {:.1?}", started.elapsed());
-    let tokens = people(store)?;
-    println!("read by {PEOPLE} people after {:.1?}", started.elapsed());
+    let tokens = people(store, n_feeds)?;
+    // A server that has run for a while has done so itself.
+    if store::testing::is_postgres() {
+        store::testing::execute(store.location(), "vacuum (analyze)");
+    }
+    println!("read by {} people after {:.1?}", tokens.len(), started.elapsed());
     Ok(tokens)
+}
+
+/// The poll that brings the first entries of a feed. The first tenth of the feeds has a word that
+/// later ones do not have.
+fn first_poll(feed: FeedId, generation: u32, n_feeds: u32) -> PollRecord {
+    let mut record = PollRecord::empty(feed, generation, NOW, Outcome::Seen, NOW);
+    for n in 0..ENTRIES_OF_FEED {
+        let number = u64::from(feed.0) * 1000 + u64::from(n);
+        let published = NOW - Duration::from_millis(mixed(number) % YEAR_MS);
+        let mut new = entry(number, published);
+        if feed.0 <= n_feeds / 10 {
+            new.item.author = Some("archive".to_owned());
+            new.item.summary = Some("<p>from the archive</p>".to_owned());
+        }
+        record.document_mut().entries.new.push(new);
+    }
+    record
 }
 
 fn new_feed(n: u32) -> Result<NewFeed, feed::AddressError> {
@@ -99,16 +131,23 @@ fn new_feed(n: u32) -> Result<NewFeed, feed::AddressError> {
 }
 
 /// Everybody has read most entries; the rest differs.
-fn people(store: &Store) -> Result<Vec<String>, Box<dyn Error>> {
+fn people(store: &Store, n_feeds: u32) -> Result<Vec<String>, Box<dyn Error>> {
     let last = store.last_entry_id()?;
     let mut tokens = Vec::new();
-    for n in 0..PEOPLE {
+    let wanted = std::env::var("LOAD_PEOPLE").ok().and_then(|text| text.parse().ok());
+    let n_people: u32 = wanted.unwrap_or(PEOPLE);
+    for n in 0..n_people {
         let name = format!("person{n}");
         let account = match store.account(&name)? {
             Some(row) => row.id,
             None => store.add_account(&name, "nobody logs in here", NOW)??,
         };
-        let read_to = EntryId(last.0 - last.0 * i64::from(n) / 20);
+        if n > 0 {
+            let drawn = |i| mixed(u64::from(n) * 1000 + i) % u64::from(n_feeds.max(1));
+            let own = (0..SUBSCRIPTIONS).map(|i| new_feed(u32::try_from(drawn(i)).unwrap_or(0)));
+            store.subscribe(account, &own.collect::<Result<Vec<_>, _>>()?, NOW)?;
+        }
+        let read_to = EntryId(last.0 - last.0 * i64::from(n % PEOPLE) / 20);
         store.mark_scope_read(account, &Scope::All, None, Some(read_to))?;
         let starred: Vec<EntryId> = (0..300).map(|i| EntryId(1 + i * last.0 / 300)).collect();
         store.star(account, &starred, true, NOW)?;
@@ -132,7 +171,7 @@ pub async fn index_some(store: &Store, n: u32) -> Result<usize, StoreError> {
     let feed = store.feed(first.feed)?;
     let cut = rows.iter().map(|row| {
         let (title, body) = query::index_words(&query_entry(row, &feed));
-        SearchWords { entry: row.id, edited_at: row.edited_at, title, body }
+        SearchWords { entry: row.id, edited_at: row.edited_at, title, body, article_at: None }
     });
     let cut: Vec<SearchWords> = cut.collect();
     let n_cut = cut.len();

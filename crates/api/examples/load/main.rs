@@ -1,6 +1,7 @@
 //! Measures page and API with a million entries, with and without polls being recorded: `cargo run
 //! --release -p api --example load -- [ENTRIES] [SECONDS] [FOLDER]`. With a folder the store is
-//! kept there and used again.
+//! kept there and used again. With `TIDINGS_TEST_STORE` the store is on that PostgreSQL server, in
+//! a schema that belongs to the folder.
 //!
 //! Requests start at fixed times, even if earlier ones have no answer yet. Their time counts from
 //! the moment they should have started, so that a stalled server cannot hide it.
@@ -40,7 +41,9 @@ async fn measure(
     n_entries: u32,
     lasts: Duration,
 ) -> Result<(), Box<dyn Error>> {
-    let store = Store::open(folder, OpenMode::ReadWrite)?;
+    let name = if store::testing::is_postgres() { "PostgreSQL" } else { "SQLite" };
+    println!("page and API on {name}");
+    let store = Store::open(store::testing::location(folder), OpenMode::ReadWrite)?;
     let tokens = fill::fill(&store, n_entries).await?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -130,11 +133,13 @@ async fn poll(
 fn live() -> EngineState {
     EngineState {
         not_ready: None,
+        polls_elsewhere: false,
         demo: false,
         started_at: Time::from_secs(0),
         in_flight: 0,
         waiting: 0,
         outage: None,
+        lacking_regions: Vec::new(),
         polls_total: 0,
         polls_failed_total: 0,
         polls_last_hour: 0,

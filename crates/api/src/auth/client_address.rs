@@ -96,6 +96,16 @@ impl Proxies {
         texts.iter().map(read).collect::<Result<_, _>>().map(Proxies)
     }
 
+    /// Returns whether an address is one of these proxies.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|range| range.contains(address))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the address of the client. Each proxy appends the address of its own client. So the
     /// list is read from its end, up to the first address that is not one of our proxies.
     pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
@@ -103,7 +113,7 @@ impl Proxies {
         let lines = headers.get_all(FORWARDED_FOR).iter().rev();
         let hops = lines.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
         for hop in hops {
-            if !self.0.iter().any(|range| range.contains(last)) {
+            if !self.contains(last) {
                 break;
             }
             let Some(address) = address(hop.trim()) else { break };

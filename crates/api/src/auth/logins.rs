@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use feed::Time;
-use store::{AccountId, AccountRow, Digest, Store, StoreError, TokenScope};
+use store::{AccountId, AccountRow, Digest, SessionOrigin, Store, StoreError, TokenScope};
 
 use super::check_queue::{CheckPermit, PasswordChecks};
 use super::throttle::{LoginAttempt, Throttle};
@@ -17,6 +17,8 @@ use crate::blocking::run_blocking;
 /// How long a correct password is not checked again.
 const REMEMBER: Duration = Duration::from_secs(600);
 const REMEMBERED_MAX: usize = 1000;
+/// The use of a session is stored at most so often.
+const SEEN_EVERY: Duration = Duration::from_secs(3600);
 /// Longer than any account name. Passwords have their own limit.
 const NAME_BYTES_MAX: usize = 256;
 
@@ -27,6 +29,7 @@ pub struct Logins {
     throttle: Mutex<Throttle>,
     checks: PasswordChecks,
     proven: Mutex<HashMap<String, Time>>,
+    takes_passwords: bool,
 }
 
 /// A name and a secret, with the address of the client that sent them.
@@ -89,7 +92,13 @@ impl Logins {
             throttle: Mutex::default(),
             checks: PasswordChecks::default(),
             proven: Mutex::default(),
+            takes_passwords: true,
         })
+    }
+
+    /// Says whether passwords are accepted. Tokens always are.
+    pub fn taking_passwords(self, takes_passwords: bool) -> Logins {
+        Logins { takes_passwords, ..self }
     }
 
     /// Returns the form key of an instance without accounts.
@@ -128,7 +137,7 @@ impl Logins {
         sent: Credentials<'_>,
         now: Time,
     ) -> Result<Person, LoginError> {
-        if sent.are_too_long() {
+        if sent.are_too_long() || !self.takes_passwords {
             return Err(LoginError::Wrong);
         }
         let name = sent.name();
@@ -187,24 +196,40 @@ impl Logins {
         &self,
         store: &Store,
         account: AccountId,
+        origin: SessionOrigin,
         now: Time,
         lasts: Duration,
     ) -> Result<String, LoginError> {
         let fresh = secret::fresh().map_err(|_| LoginError::Wait(Duration::from_secs(1)))?;
         let (store, digest) = (store.clone(), fresh.digest);
-        run_blocking(move || store.begin_session(account, digest, now, now + lasts)).await?;
+        let begin = move || store.begin_session_at(account, digest, origin, now, now + lasts);
+        run_blocking(begin).await?;
         Ok(fresh.secret)
     }
 
-    /// Returns the person behind a session.
+    /// Returns the person behind a session. Notes once an hour where the session is used.
     pub async fn by_session(
         &self,
         store: &Store,
         session: &str,
+        origin: Option<SessionOrigin>,
         now: Time,
     ) -> Result<Option<Person>, StoreError> {
         let (store, digest) = (store.clone(), secret::digest(session));
-        let account = run_blocking(move || store.session(&digest, now)).await?;
+        let account = run_blocking(move || {
+            let Some((account, seen_at)) = store.session_seen(&digest, now)? else {
+                return Ok(None);
+            };
+            let is_old = seen_at.is_none_or(|at| now.since(at) >= SEEN_EVERY);
+            if let Some(origin) = origin.filter(|_| is_old)
+                && let Err(error) = store.note_session_use(digest, origin, now)
+            {
+                // Reading still works on a full disk.
+                tracing::debug!(%error, "cannot store the use of a session");
+            }
+            Ok::<_, StoreError>(Some(account))
+        })
+        .await?;
         let form_key = secret::form_key(session.as_bytes());
         Ok(account.map(|account| Person::with_account(account, TokenScope::Admin, Some(form_key))))
     }

@@ -50,6 +50,14 @@ impl Upstream {
             .map(|(name, counter)| (name, counter.load(Ordering::Relaxed)))
     }
 
+    /// Returns the bytes at an address, whatever they are.
+    pub async fn bytes(&self, url: Url) -> Option<Vec<u8>> {
+        match (self.fetch)(url).await {
+            Some(Fetched::Body { bytes, .. }) => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// Returns the bytes of a picture and its type.
     pub async fn picture(&self, url: Url) -> Result<(Vec<u8>, &'static str), PictureRefusal> {
         let found = read((self.fetch)(url).await);

@@ -10,7 +10,7 @@ use store::{Counts, InstanceStatus, StoreMetrics};
 
 use super::exposition::Exposition;
 use super::exposition::MetricKind::{Counter, Gauge};
-use super::process;
+use super::{machines, process};
 use crate::blocking::run_blocking;
 use crate::{EngineState, PollTotals, ServerContext};
 
@@ -21,6 +21,8 @@ pub async fn metrics(State(context): State<ServerContext>) -> Response {
     let (live, spent) = ((context.live)(), (context.spent)());
     let store = context.store.clone();
     let asked = run_blocking(move || Ok((store.counts(now)?, store.status(now)?))).await;
+    let store = context.store.clone();
+    let shared = run_blocking(move || Ok((store.seat()?, store.machines()?))).await;
     let mut text = Exposition::default();
     program(&mut text, &live, asked.is_ok(), context.version);
     polls(&mut text, &live, &spent);
@@ -33,6 +35,17 @@ pub async fn metrics(State(context): State<ServerContext>) -> Response {
         }
         // The figures of the engine are still useful. The figures of the store are missing.
         Err(error) => tracing::warn!(%error, "cannot read the figures of the store for /metrics"),
+    }
+    let store = context.store.clone();
+    let pages =
+        run_blocking(move || Ok((store.n_articles_waiting()?, store.articles_today("", now)?.1)));
+    if let Ok((waiting, today)) = pages.await {
+        articles(&mut text, waiting, today);
+    }
+    // An instance in a data folder has no seat and no list of machines.
+    if let Ok((Some(seat), list)) = shared {
+        machines::write(&mut text, &seat, &list, live.lacking_regions.len());
+        machines::road(&mut text, &spent.road);
     }
     served(&mut text, &context);
     process::write(&mut text);
@@ -106,12 +119,21 @@ fn work(text: &mut Exposition, figures: &StoreMetrics) {
     text.histogram("tidings_entry_delay_seconds", help, &figures.delays);
     let help = "Time until a group of changes was on disk.";
     text.histogram("tidings_commit_seconds", help, &figures.commits);
+    let help = "Changes in these groups.";
+    text.one(Counter, "tidings_changes_written_total", help, n(figures.changes));
     let help = "Groups of changes that could not be written.";
     text.one(Counter, "tidings_commits_failed_total", help, n(figures.commits_failed));
     let help = "Changes that wait for the writer.";
     text.one(Gauge, "tidings_writes_waiting", help, n(figures.waiting));
     let help = "Matches of queries.";
     text.one(Counter, "tidings_query_matches_total", help, n(figures.matches));
+}
+
+fn articles(text: &mut Exposition, waiting: u64, today: u64) {
+    let help = "Pages behind entries that are to be fetched.";
+    text.one(Gauge, "tidings_articles_waiting", help, n(waiting));
+    let help = "Pages that were asked for today (UTC) without a person's wish.";
+    text.one(Gauge, "tidings_articles_today", help, n(today));
 }
 
 fn feeds(text: &mut Exposition, counts: &Counts, standing: &InstanceStatus, now: Time) {

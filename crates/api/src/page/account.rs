@@ -1,29 +1,66 @@
-//! The page of the visitor's account: password, time zone, and tokens for programs and reader
-//! apps. A token is shown once, when it is created.
+//! The page of the visitor's account: password, time zone, sessions, and tokens for programs and
+//! reader apps.
+//!
+//! # Layout
+//! - `password`: changes the password, or checks it before an act that needs it.
+//! - `sessions`: the devices that are logged in. `tokens`: a token is shown once, when it is made.
+//! - `sharing`: the services to which the visitor sends entries.
+//! - `devices`: the browsers that get notifications.
+//! - `leaving`: the export of everything that belongs to an account, and its deletion.
+
+mod devices;
+mod leaving;
+mod password;
+mod sessions;
+mod sharing;
+mod tokens;
+
+use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
-use store::{NewToken, TokenRow, TokenScope};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use store::{AccountRow, Digest, Identity, NO_PASSWORD, ShareTarget, TokenScope};
 
-use super::frame::{AdminForm, Frame, NavSection, Visitor};
+use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{notice, render, store_error};
-use crate::ServerContext;
-use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
+use crate::auth::Person;
 use crate::blocking::run_blocking;
-use crate::words::{DisplayTime, LocalNow, sentence, span};
+use crate::sharing::{READY, ReadyService};
 use crate::zone::Zone;
+use crate::{ServerContext, session};
+use devices::DeviceTableRow;
+use sessions::SessionTableRow;
+use tokens::TokenTableRow;
 
-/// The name of a token is a few words.
-const NAME_CHARS_MAX: usize = 100;
+pub use devices::{add_device, remove_device};
+pub use leaving::{confirm_delete, delete, export};
+pub use password::change_password;
+pub use sessions::{end_others, end_session};
+pub use sharing::{add_service, remove_service};
+pub use tokens::{make_token, revoke_token};
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
     frame: Frame,
+    sessions: Vec<SessionTableRow>,
     tokens: Vec<TokenTableRow>,
+    services: Vec<ShareTarget>,
+    ready_services: [ReadyService; READY.len()],
+    devices: Vec<DeviceTableRow>,
+    /// The public key for notifications; `None` if they are switched off.
+    push_key: Option<String>,
     scopes: [TokenScope; 3],
+    role: &'static str,
+    is_admin: bool,
+    /// Whether a trusted proxy logs the visitor in. Then there is nothing to log out of.
+    by_proxy: bool,
+    /// Whether the account has a password that it can use.
+    has_password: bool,
+    /// The name of the identity provider, and whether the account is connected with it.
+    provider: Option<(String, bool)>,
     /// The zone that the account chose; empty for none.
     zone: &'static str,
     zones: &'static [String],
@@ -33,133 +70,82 @@ struct AccountPage {
     message: Option<&'static str>,
 }
 
-struct TokenTableRow {
-    id: i64,
-    name: String,
-    scope: &'static str,
-    created: DisplayTime,
-    used: Option<DisplayTime>,
+/// The result of the last action, as the page shows it.
+#[derive(Default)]
+struct AccountResult {
+    /// The token that was just created.
+    secret: Option<String>,
+    message: Option<&'static str>,
 }
 
-pub async fn account(State(context): State<ServerContext>, visitor: Visitor) -> Response {
-    page(&context, visitor, None, None).await
+impl AccountResult {
+    fn of(message: &'static str) -> AccountResult {
+        AccountResult { secret: None, message: Some(message) }
+    }
+}
+
+pub async fn account(
+    State(context): State<ServerContext>,
+    visitor: Visitor,
+    headers: HeaderMap,
+) -> Response {
+    let session = session::current_session(&context, &headers);
+    page(&context, visitor, session, AccountResult::default()).await
 }
 
 async fn page(
     context: &ServerContext,
     visitor: Visitor,
-    secret: Option<String>,
-    message: Option<&'static str>,
+    session: Option<Digest>,
+    result: AccountResult,
 ) -> Response {
-    let (store, account) = (context.store.clone(), visitor.account());
-    let now = visitor.now(context);
-    let visitor_zone = visitor.choices.zone.map_or("", Zone::name);
-    match run_blocking(move || store.tokens(account)).await {
-        Ok(rows) => render(&AccountPage {
-            frame: Frame::new(context, visitor, Some(NavSection::Account)),
-            zone: visitor_zone,
-            zones: Zone::names(),
-            tokens: rows.into_iter().map(|row| token(row, now)).collect(),
-            scopes: TokenScope::ALL,
-            secret,
-            message,
-        }),
-        Err(error) => store_error(context, visitor, &error),
-    }
+    let (store, account, now) = (context.store.clone(), visitor.account(), visitor.now(context));
+    let name = login(&visitor);
+    let push_key = Arc::clone(&context.push_key);
+    let read = run_blocking(move || {
+        let row = name.map(|name| store.account(&name)).transpose()?.flatten();
+        let sessions = store.sessions(account, now.at)?;
+        let services = store.share_targets(account)?;
+        let push = (store.push_devices(account)?, push_key()?);
+        let (tokens, identities) = (store.tokens(account)?, store.identities(account)?);
+        Ok((row, sessions, services, tokens, identities, push))
+    });
+    let (row, sessions, services, tokens, identities, (devices, push_key)) = match read.await {
+        Ok(found) => found,
+        Err(error) => return store_error(context, visitor, &error),
+    };
+    let person = visitor.person.as_ref();
+    render(&AccountPage {
+        sessions: sessions.into_iter().map(|row| sessions::row(row, session, now)).collect(),
+        tokens: tokens.into_iter().map(|row| tokens::row(row, now)).collect(),
+        services,
+        ready_services: READY,
+        devices: devices.into_iter().map(|row| devices::row(row, now)).collect(),
+        push_key,
+        scopes: TokenScope::ALL,
+        role: person.map_or("", |person| person.role.word()),
+        is_admin: visitor.may(TokenScope::Admin),
+        by_proxy: person.is_some_and(|person| person.by_proxy),
+        has_password: row.as_ref().is_some_and(|row| has_password(context, row)),
+        provider: provider(context, &identities),
+        zone: visitor.choices.zone.map_or("", Zone::name),
+        zones: Zone::names(),
+        secret: result.secret,
+        message: result.message,
+        frame: Frame::new(context, visitor, Some(NavSection::Account)),
+    })
 }
 
-fn token(row: TokenRow, now: LocalNow) -> TokenTableRow {
-    TokenTableRow {
-        id: row.id,
-        name: row.name,
-        scope: row.scope.word(),
-        created: DisplayTime::new(row.created_at, now),
-        used: row.used_at.map(|at| DisplayTime::new(at, now)),
-    }
+/// Returns the name of the provider, and whether one of the identities is there.
+fn provider(context: &ServerContext, identities: &[Identity]) -> Option<(String, bool)> {
+    let provider = context.login.provider.as_ref()?;
+    let is_connected = identities.iter().any(|one| one.issuer == provider.issuer());
+    Some((provider.name().to_owned(), is_connected))
 }
 
-/// Changes the password of somebody who knows the old one. This ends all sessions.
-pub async fn change_password(
-    State(context): State<ServerContext>,
-    client: ClientAddress,
-    sent: AdminForm,
-) -> Response {
-    let AdminForm(visitor, form) = sent;
-    let Some(name) = login(&visitor) else { return no_account(&context, visitor) };
-    let refuse = |visitor: Visitor, text: String| {
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        notice(&context, visitor, status, "Could not change the password", text)
-    };
-    let (old, new) = (form.text("old"), form.text("new").to_owned());
-    let (store, now) = (&context.store, (context.now)());
-    let credentials = Credentials { name: &name, password: old, client };
-    match context.logins.by_password_alone(store, credentials, now).await {
-        Ok(_) => {}
-        Err(LoginError::Wrong) => {
-            return refuse(visitor, "The old password is wrong.".to_owned());
-        }
-        Err(LoginError::Wait(wait)) => {
-            return refuse(visitor, format!("Too many attempts. Wait {}.", span(wait)));
-        }
-        Err(LoginError::Busy) => {
-            let text = "Too many passwords are being checked. Try again in a few seconds.";
-            return refuse(visitor, text.to_owned());
-        }
-        Err(LoginError::Store(error)) => return store_error(&context, visitor, &error),
-    }
-    let hashed = tokio::task::spawn_blocking(move || auth::hash_password(&new)).await;
-    let hashed = match hashed {
-        Ok(Ok(hashed)) => hashed,
-        Ok(Err(weak)) => return refuse(visitor, format!("{weak}.")),
-        // Joining fails only when the program ends.
-        Err(_) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
-    };
-    let (store, account) = (context.store.clone(), visitor.account());
-    match run_blocking(move || store.set_password(account, &hashed)).await {
-        // The new password ended every session.
-        Ok(()) => Redirect::to("/login").into_response(),
-        Err(error) => store_error(&context, visitor, &error),
-    }
-}
-
-/// Creates a token and shows it this one time.
-pub async fn make_token(State(context): State<ServerContext>, sent: AdminForm) -> Response {
-    let AdminForm(visitor, form) = sent;
-    let Some(login) = login(&visitor) else { return no_account(&context, visitor) };
-    let Ok(fresh) = auth::fresh() else {
-        return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    };
-    let name: String = form.text("name").trim().chars().take(NAME_CHARS_MAX).collect();
-    let now = (context.now)();
-    let new = NewToken {
-        account: visitor.account(),
-        name: if name.is_empty() { now.to_string() } else { name },
-        scope: TokenScope::from_word(form.text("scope")).unwrap_or(TokenScope::Write),
-        digest: fresh.digest,
-        fever_digest: auth::fever_digest(&login, &fresh.secret),
-    };
-    let store = context.store.clone();
-    match run_blocking(move || store.add_token(&new, now)).await {
-        Ok(Ok(_)) => page(&context, visitor, Some(fresh.secret), None).await,
-        Ok(Err(why)) => {
-            let (status, heading) =
-                (StatusCode::UNPROCESSABLE_ENTITY, "Could not create the token");
-            notice(&context, visitor, status, heading, sentence(&why.to_string()))
-        }
-        Err(error) => store_error(&context, visitor, &error),
-    }
-}
-
-pub async fn revoke_token(State(context): State<ServerContext>, sent: AdminForm) -> Response {
-    let AdminForm(visitor, form) = sent;
-    let Ok(id) = form.text("token").parse::<i64>() else {
-        return Redirect::to(NavSection::Account.path()).into_response();
-    };
-    let (store, account) = (context.store.clone(), visitor.account());
-    match run_blocking(move || store.revoke_token(account, id)).await {
-        Ok(_) => page(&context, visitor, None, Some("The token is revoked.")).await,
-        Err(error) => store_error(&context, visitor, &error),
-    }
+/// Returns whether an account can log in with a password.
+fn has_password(context: &ServerContext, row: &AccountRow) -> bool {
+    !context.login.without_passwords && row.password != NO_PASSWORD
 }
 
 fn login(visitor: &Visitor) -> Option<String> {

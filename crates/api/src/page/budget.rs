@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::Command;
-use polling::budget::Strategy;
+use polling::budget::{LearnShare, Strategy};
 use polling::model::ModelKind;
 use store::{DelayDay, DomainLoad};
 
@@ -53,6 +53,8 @@ struct BudgetFields {
     budget: String,
     strategy: String,
     model: String,
+    /// The share for learning polls, such as `10%`; empty for none.
+    learn: String,
 }
 
 pub async fn budget(State(context): State<ServerContext>, visitor: Visitor) -> Response {
@@ -87,16 +89,9 @@ pub async fn budget(State(context): State<ServerContext>, visitor: Visitor) -> R
 /// Sets the rule, or removes it.
 pub async fn set(State(context): State<ServerContext>, sent: AdminForm) -> Response {
     let AdminForm(visitor, form) = sent;
-    let [budget, strategy, model] =
-        ["budget", "strategy", "model"].map(|name| form.text(name).trim());
-    // A rule is "budget strategy model" in this order, so a model needs a strategy before it.
-    let strategy = match (strategy, model) {
-        ("", "") => "",
-        ("", _) => Strategy::Tide.word(),
-        (named, _) => named,
-    };
-    let rule = [budget, strategy, model].join(" ").trim_end().to_owned();
-    let rule = (!form.has("off") && !budget.is_empty()).then_some(rule);
+    let fields = ["budget", "strategy", "model", "learn"].map(|name| form.text(name).trim());
+    let rule = rule_text(fields);
+    let rule = (!form.has("off") && !fields[0].is_empty()).then_some(rule);
     match run_command(&context, &visitor, Command::Budget { rule }).await {
         Ok(_) => Redirect::to(NavSection::Budget.path()).into_response(),
         Err(refused) => refused,
@@ -148,9 +143,22 @@ fn domain_row(load: DomainLoad) -> DomainRow {
 }
 
 fn fields(rule: Option<&str>) -> BudgetFields {
-    let mut words = rule.unwrap_or_default().split_whitespace().map(str::to_owned);
+    let (rule, learn) = LearnShare::split(rule.unwrap_or_default());
+    let mut words = rule.split_whitespace().map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();
-    BudgetFields { budget: next(), strategy: next(), model: next() }
+    let learn = learn.unwrap_or_default().to_owned();
+    BudgetFields { budget: next(), strategy: next(), model: next(), learn }
+}
+
+/// Returns the text of a rule: "budget strategy model learn=SHARE" in this order. A model needs a
+/// strategy before it.
+fn rule_text([budget, strategy, model, learn]: [&str; 4]) -> String {
+    let strategy = match (strategy, model) {
+        ("", "") => "",
+        ("", _) => Strategy::Tide.word(),
+        (named, _) => named,
+    };
+    LearnShare::join([budget, strategy, model].join(" ").trim_end(), learn)
 }
 
 /// Returns the strategies to choose from. The chosen one keeps its parameter (`tide:365d`).
@@ -171,12 +179,26 @@ mod tests {
     #[test]
     fn a_rule_is_taken_apart_for_the_form() {
         let rule = fields(Some("1000/1h two-steps periodic"));
-        assert_eq!([rule.budget, rule.strategy, rule.model], ["1000/1h", "two-steps", "periodic"]);
+        assert_eq!(
+            [&rule.budget, &rule.strategy, &rule.model],
+            ["1000/1h", "two-steps", "periodic"]
+        );
         assert!(fields(None).budget.is_empty());
+        assert_eq!(rule.learn, "");
         let chosen = |strategy: &str| {
             strategies(strategy).into_iter().find_map(|(word, is)| is.then_some(word))
         };
         assert_eq!(chosen("tide:365d"), Some("tide:365d".to_owned()));
         assert_eq!((chosen("min-miss"), chosen("")), (Some("min-miss".to_owned()), None));
+    }
+
+    #[test]
+    fn the_form_keeps_the_learning_share_of_a_rule() {
+        for rule in ["1000/1h tide tide learn=10%", "60/1h:1+20/MB two-steps periodic learn=auto"] {
+            let BudgetFields { budget, strategy, model, learn } = fields(Some(rule));
+            assert_eq!(rule_text([&budget, &strategy, &model, &learn]), rule);
+        }
+        assert_eq!(rule_text(["60/1h", "", "", "auto"]), "60/1h learn=auto");
+        assert_eq!(rule_text(["60/1h", "", "periodic", ""]), "60/1h tide periodic");
     }
 }

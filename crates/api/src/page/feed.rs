@@ -3,14 +3,15 @@
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
-use feed::{EntryId, FeedId, Outcome, Time};
+use feed::{ArticleMode, EntryId, FeedId, Outcome, Time};
 use polling::model::behaviour::{Behaviour, BehaviourFact};
 use store::{
-    CloudRow, EntryFilter, EntryRow, FeedRow, FeedState, PollDay, PollRow, PushRow, StoreError,
+    CloudRow, DocumentVersionRow, EntryFilter, EntryRow, FeedRow, FeedState, FetchSettingRow,
+    PollDay, PollRow, PushRow, StoreError, TokenScope,
 };
 
 use super::frame::{Frame, NavSection, Visitor};
-use super::notice::{not_found, render, store_error};
+use super::notice::{no_feed, render, store_error};
 use super::params;
 use super::parts::advice::advice;
 use super::parts::bars::{Bars, rhythm};
@@ -18,28 +19,42 @@ use super::parts::feed_row::{FeedProblem, no_next, rate_span, state_words};
 use super::parts::key_figure::KeyFigure;
 use crate::behaviour::behaviour;
 use crate::blocking::run_blocking;
-use crate::words::{DisplayTime, LocalNow, bytes, count, plural, sentence, span};
+use crate::feed_rows::seen_by;
+use crate::fetch_change::seen_settings;
+use crate::reading_time::n_words;
+use crate::words::{DisplayTime, LocalNow, bytes, count, plural, readers_words, sentence, span};
 use crate::{ServerContext, sanitise};
 
 mod change;
 mod cost;
+mod documents;
 mod entry;
 mod facts;
+pub mod requests;
 mod timeline;
+mod trial;
 mod waiting;
 
 pub use change::{change, confirm_remove, remove};
+pub use documents::download;
 
 use change::FeedSettingsFields;
 use cost::cost_figures;
+use documents::FeedDocument;
 use entry::FeedPageEntry;
 use facts::{Fact, facts};
+use requests::RequestsPart;
 use timeline::{Timeline, TimelineEntry, TimelinePoll, timeline};
 
 /// Entries on one page.
 const ENTRIES: u32 = 12;
 /// Polls in the table, unless the address asks for more. The store keeps 500.
 const POLLS: u32 = 40;
+
+/// A teaser of three lines has fewer words.
+const SHORT_WORDS: usize = 80;
+/// Fewer entries say little about a feed.
+const SHORT_ENTRIES_MIN: usize = 3;
 
 #[derive(Template)]
 #[template(path = "feed.html")]
@@ -60,14 +75,22 @@ struct FeedDetailPage {
     older: Option<String>,
     polls_heading: String,
     polls: Vec<PollTableRow>,
+    documents: Vec<FeedDocument>,
     facts: Vec<Fact>,
     /// Buttons: the word in the form's address, and the text.
+    /// Whether the visitor reads the feed.
+    subscribed: bool,
     acts: Vec<(&'static str, &'static str)>,
     rhythm: Vec<Bars>,
     costs: Vec<KeyFigure>,
     behaviour: Vec<BehaviourFact>,
     fields: FeedSettingsFields,
     policies: Vec<&'static str>,
+    /// Words and names of the settings for whole articles.
+    article_modes: [(&'static str, &'static str); 3],
+    requests: RequestsPart,
+    /// Whether the page offers to load whole articles.
+    offers_articles: bool,
 }
 
 struct PollTableRow {
@@ -84,10 +107,16 @@ struct PollTableRow {
 /// The rows of the store that the page shows.
 struct FeedData {
     row: FeedRow,
+    /// Whether the visitor reads the feed.
+    subscribed: bool,
+    /// How many people read it, as counted last.
+    readers: Option<u64>,
+    requests: Vec<FetchSettingRow>,
     n_since: u64,
     entries: Vec<EntryRow>,
     times: Vec<(Time, Time)>,
     polls: Vec<PollRow>,
+    documents: Vec<DocumentVersionRow>,
     learned: Vec<u8>,
     days: Vec<PollDay>,
     push: Option<PushRow>,
@@ -102,44 +131,59 @@ pub async fn feed(
     RawQuery(query): RawQuery,
 ) -> Response {
     let Ok(number) = id.parse::<u32>() else {
-        return not_found(&context, visitor, "There is no such feed.".to_owned());
+        return no_feed(&context, visitor, id);
     };
     let before = params::number(query.as_deref(), "before").map(|id| EntryId(id.into()));
     let polls_shown = params::number(query.as_deref(), "polls").unwrap_or(POLLS);
     let (now, store) = (visitor.now(&context), context.store.clone());
     let (composing, asking) = (context.clone(), visitor.clone());
     let answer = run_blocking(move || {
-        let data = read_feed(&store, FeedId(number), before, now.at)?;
+        let data = read_feed(&store, &visitor, FeedId(number), before, now.at)?;
         // Sanitising takes time too, so it stays on this thread.
         Ok(compose(&composing, visitor, data, before, polls_shown, now))
     });
     match answer.await {
         Ok(page) => render(&page),
-        Err(StoreError::NoFeed(feed)) => not_found(
-            &context,
-            asking,
-            format!("There is no feed {feed}. It may have been removed."),
-        ),
+        Err(StoreError::NoFeed(feed)) => no_feed(&context, asking, feed),
         Err(error) => store_error(&context, asking, &error),
     }
 }
 
 fn read_feed(
     store: &store::Store,
+    visitor: &Visitor,
     feed: FeedId,
     before: Option<EntryId>,
     now: Time,
 ) -> Result<FeedData, StoreError> {
     // One more than is shown, to know whether there are older entries.
     let filter = EntryFilter { feed: Some(feed), limit: ENTRIES + 1 };
-    let row = store.feed(feed)?;
+    let person = visitor.person.as_ref().ok_or(StoreError::NoFeed(feed))?;
+    let row = seen_by(store, person, feed)?;
+    let subscribed = store.is_subscribed(visitor.account(), feed)?;
+    let row_private = row.private_to;
     Ok(FeedData {
+        subscribed,
+        // A private feed is not counted.
+        readers: match row_private {
+            Some(_) => None,
+            None => store.readers(feed)?,
+        },
         behaviour: behaviour(store, &row)?,
+        requests: seen_settings(store, person, &row)?,
         row,
         n_since: store.n_published_since(&[feed], now - rate_span())?.into_iter().sum(),
-        entries: store.recent_entries(before, &filter)?,
+        // The entries of a private feed are for its owner.
+        entries: match subscribed || row_private.is_none() {
+            true => store.recent_entries(before, &filter)?,
+            false => Vec::new(),
+        },
         times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
         polls: store.polls(feed, 500)?,
+        documents: match subscribed || row_private.is_none() {
+            true => documents::read(store, feed)?,
+            false => Vec::new(),
+        },
         learned: store.poll_input(feed)?.learned,
         days: store.poll_days(feed)?,
         push: store.push(feed)?,
@@ -155,8 +199,9 @@ fn compose(
     polls_shown: u32,
     now: LocalNow,
 ) -> FeedDetailPage {
-    let FeedData { row, n_since, mut entries, times, polls, .. } = data;
-    let FeedData { learned, days, push, cloud, behaviour, .. } = data;
+    let readers = data.readers;
+    let FeedData { row, subscribed, n_since, mut entries, times, polls, .. } = data;
+    let FeedData { learned, days, push, cloud, behaviour, documents, .. } = data;
     let (state, state_class) = state_words(row.state());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.schedule.next_at.filter(|_| !resting);
@@ -164,6 +209,7 @@ fn compose(
     entries.truncate(ENTRIES as usize);
     let older = entries.last().filter(|_| more);
     let shown_polls = polls.len().min(polls_shown as usize);
+    let requests = RequestsPart::new(&row, &data.requests, visitor.may(TokenScope::Admin));
     FeedDetailPage {
         frame: Frame::new(context, visitor, Some(NavSection::Feeds)),
         id: row.id,
@@ -173,7 +219,7 @@ fn compose(
         problem: problem(&row, polls.first()),
         next_poll: next_at.map(|at| DisplayTime::ahead(at, now)),
         no_next: no_next(row.state()),
-        why: why(&row, now.at),
+        why: why(&row, now.at).into_iter().chain(readers.map(readers_words)).collect(),
         timeline: draw_timeline(&polls, &times, next_at, now, &learned),
         entries_heading: if before.is_some() { "Older entries" } else { "Newest entries" },
         no_entries: match (before, row.history.last_poll_at) {
@@ -185,7 +231,9 @@ fn compose(
         entries: entries.iter().map(|e| FeedPageEntry::new(e, now)).collect(),
         polls_heading: format!("Last {}", plural(shown_polls as u64, "poll", "polls")),
         polls: polls.iter().take(shown_polls).map(|p| poll_row(p, now)).collect(),
+        documents: documents.iter().map(|row| FeedDocument::new(row, now)).collect(),
         acts: acts(row.state()),
+        subscribed,
         rhythm: rhythm(
             &times.iter().map(|(published, _)| *published).collect::<Vec<_>>(),
             now.zone,
@@ -193,9 +241,31 @@ fn compose(
         behaviour: behaviour.map(|behaviour| behaviour.facts().into()).unwrap_or_default(),
         costs: cost_figures(&days, &times, row.added_at),
         fields: FeedSettingsFields::new(&row),
+        requests,
+        article_modes: ArticleMode::ALL.map(|mode| {
+            let name = match mode {
+                ArticleMode::Never => "only when asked",
+                ArticleMode::Opened => "when an entry is opened",
+                ArticleMode::Every => "for every new entry",
+            };
+            (mode.word(), name)
+        }),
+        offers_articles: row.settings.article.mode.is_none() && are_short(&entries),
         policies: polling::Policy::examples().collect(),
         facts: facts(&row, (push.as_ref(), cloud.as_ref()), n_since, now.at),
     }
+}
+
+/// Whether most entries have only a few lines of text and a link to the rest.
+fn are_short(entries: &[EntryRow]) -> bool {
+    let is_short = |entry: &&EntryRow| {
+        let text = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
+        entry.link.is_some()
+            && entry.enclosures.is_empty()
+            && n_words(&sanitise::text(text)) < SHORT_WORDS
+    };
+    let n_short = entries.iter().filter(is_short).count();
+    entries.len() >= SHORT_ENTRIES_MIN && n_short * 2 > entries.len()
 }
 
 /// Returns the buttons for a feed in this state.

@@ -1,17 +1,24 @@
 //! The page of feeds: a summary, the forms for adding feeds, and a table with a row for each feed.
 
 mod add;
+pub mod bulk;
 mod opml;
 mod params;
 
 pub use add::{add, tags};
+pub use bulk::UndoOffer;
 pub use opml::{export, import};
 pub use params::tag_href;
+
+use std::time::Duration;
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use store::{Counts, FeedListFilter, FeedListPage, FeedListRow, FeedState};
+use store::{
+    AccountId, Counts, FeedListFilter, FeedListPage, FeedListRow, FeedState, Store, StoreError,
+    TokenScope,
+};
 
 use self::params::{FeedListParams, ORDERS};
 use super::frame::{Frame, NavSection, Visitor};
@@ -20,11 +27,14 @@ use super::parts::feed_row::{FeedTableRow, rate_span};
 use super::parts::health_summary::HealthSummary;
 use super::parts::key_figure::KeyFigure;
 use crate::blocking::run_blocking;
+use crate::population::{self, TwinFeeds};
 use crate::words::{LocalNow, count};
 use crate::{EngineState, ServerContext};
 
 /// Rows on one page, a few screens long. In a longer list people search.
 const ROWS: u32 = 50;
+/// The list offers the undo of the last change for so long. The page of tags offers it for a day.
+const OFFERS_UNDO: Duration = Duration::from_secs(3600);
 
 #[derive(Template)]
 #[template(path = "feeds.html")]
@@ -43,6 +53,20 @@ struct FeedsPage {
     range: String,
     previous: Option<String>,
     next: Option<String>,
+    /// Feeds that are probably subscribed twice, for people who may remove one.
+    twins: Vec<TwinFeeds>,
+    /// Whether the list shows every feed of the instance, and not only the visitor's.
+    everyone: bool,
+    /// Whether there is a choice between these two.
+    has_choice: bool,
+    /// The number of feeds that match the search, if it is known and more than one.
+    n_matching: Option<String>,
+    /// The query string of this list.
+    list: String,
+    /// Whether the visitor may change feeds for everybody.
+    may_change_all: bool,
+    /// The last change of many feeds, if it was made lately.
+    undo: Option<UndoOffer>,
 }
 
 /// A link to the feeds in one state.
@@ -67,7 +91,13 @@ pub async fn list(
 ) -> Response {
     let params = FeedListParams::read(query.as_deref());
     let now = visitor.now(&context);
+    // The person of an instance without accounts owns every feed.
+    let account = match params.everyone && visitor.may(TokenScope::Admin) {
+        true => AccountId::LOCAL,
+        false => visitor.account(),
+    };
     let query = FeedListFilter {
+        account,
         text: params.text.clone(),
         tag: params.tag.clone(),
         state: params.state,
@@ -77,17 +107,39 @@ pub async fn list(
         limit: ROWS,
     };
     let since = now.at - rate_span();
-    let store = context.store.clone();
-    let answer =
-        run_blocking(move || Ok((store.counts(now.at)?, store.feed_page(&query, since)?))).await;
-    match answer {
-        Ok((counts, page)) => {
+    let (store, actor) = (context.store.clone(), visitor.account());
+    let shows_twins = account == AccountId::LOCAL;
+    let answer = run_blocking(move || {
+        let twins = if shows_twins { population::twins(&store)? } else { Vec::new() };
+        let mut counts = store.counts(now.at)?;
+        let page = store.feed_page(&query, since)?;
+        if account != AccountId::LOCAL {
+            count_own(&store, account, &mut counts)?;
+        }
+        let last = store.bulk_changes(actor, now.at)?.into_iter().next();
+        Ok((counts, page, twins, last.filter(|last| now.at.since(last.at) <= OFFERS_UNDO)))
+    });
+    match answer.await {
+        Ok((counts, page, twins, last)) => {
             let live = (context.live)();
+            let may_change_all = visitor.may(TokenScope::Admin);
+            let has_choice = visitor.subscriber().is_some() && may_change_all;
+            let undo = last.map(|last| UndoOffer::new(&last, now));
             let frame = Frame::new(&context, visitor, Some(NavSection::Feeds));
-            render(&compose(frame, &live, &counts, page, &params, now))
+            let composed = compose(frame, &live, &counts, page, &params, now);
+            render(&FeedsPage { twins, has_choice, may_change_all, undo, ..composed })
         }
         Err(error) => store_error(&context, visitor, &error),
     }
+}
+
+/// Replaces the numbers of the instance by those of an account.
+fn count_own(store: &Store, account: AccountId, counts: &mut Counts) -> Result<(), StoreError> {
+    let (states, n_entries) = store.feed_totals_of(account)?;
+    counts.feeds = states.of(None);
+    counts.entries = n_entries;
+    counts.failing = states.of(Some(FeedState::BackingOff)) + states.of(Some(FeedState::Damaged));
+    Ok(())
 }
 
 fn compose(
@@ -119,6 +171,13 @@ fn compose(
         range: format!("{}–{}{}", count(first + 1), count(last), of.unwrap_or_default()),
         previous: page.before.map(|from| turn(from, true)),
         next: page.after.map(|from| turn(from, false)),
+        twins: Vec::new(),
+        everyone: params.everyone,
+        has_choice: false,
+        n_matching: page.states.map(|states| states.of(params.state)).filter(|n| *n > 1).map(count),
+        list: params.href().split_once('?').map_or("", |(_, query)| query).to_owned(),
+        may_change_all: false,
+        undo: None,
         rows: page.lines.into_iter().map(|line| FeedTableRow::new(line, now)).collect(),
     }
 }

@@ -7,19 +7,22 @@ mod section;
 pub mod theme;
 mod visitor;
 
-pub use forms::{AdminForm, WriteForm};
+pub use forms::{AdminForm, AdminVisitor, OwnForm, WriteForm, forbidden};
 pub use section::NavSection;
 pub use visitor::Visitor;
 
+use store::TokenScope;
+
 use crate::ServerContext;
 use crate::words::{span, strftime};
-use choices::TextSize;
+use choices::{TextSize, TextWidth};
 use theme::Theme;
 
 /// The values that the layout template shows around the content of a page.
 pub struct Frame {
     pub style: String,
     pub script: String,
+    pub app: String,
     pub icon: String,
     pub version: &'static str,
     pub demo: bool,
@@ -37,6 +40,7 @@ impl Frame {
         Frame {
             style: assets::STYLE.address(),
             script: assets::SCRIPT.address(),
+            app: assets::APP.address(),
             icon: assets::ICON.address(),
             version: context.version,
             demo: live.demo,
@@ -55,6 +59,11 @@ impl Frame {
         person.and_then(|person| person.form_key.as_deref()).unwrap_or("")
     }
 
+    /// Returns the number of the account whose page this is; `None` for a stranger.
+    pub fn account(&self) -> Option<i64> {
+        self.visitor.person.as_ref().map(|person| person.account.0)
+    }
+
     /// Returns whether the visitor may see the navigation.
     pub fn is_known(&self) -> bool {
         self.visitor.person.is_some()
@@ -63,6 +72,21 @@ impl Frame {
     /// Returns the name of the account that is logged in.
     pub fn name(&self) -> Option<&str> {
         self.visitor.person.as_ref().and_then(|person| person.name.as_deref())
+    }
+
+    /// Returns whether the visitor may change feeds, queries and the budget.
+    pub fn is_admin(&self) -> bool {
+        self.visitor.may(TokenScope::Admin)
+    }
+
+    /// Returns whether the visitor may change their own subscriptions, marks and queries.
+    pub fn may_write(&self) -> bool {
+        self.visitor.may(TokenScope::Write)
+    }
+
+    /// Returns whether there are accounts, each with its own subscriptions.
+    pub fn has_accounts(&self) -> bool {
+        self.visitor.subscriber().is_some()
     }
 
     pub fn navigation(&self) -> [NavSection; 6] {
@@ -95,6 +119,14 @@ impl Frame {
 
     pub fn is_sized(&self, size: &TextSize) -> bool {
         self.visitor.choices.size == *size
+    }
+
+    pub fn widths(&self) -> [TextWidth; 3] {
+        TextWidth::ALL
+    }
+
+    pub fn is_wide(&self, width: &TextWidth) -> bool {
+        self.visitor.choices.width == *width
     }
 
     pub fn themes(&self) -> [Theme; 3] {

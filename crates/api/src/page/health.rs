@@ -5,7 +5,10 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use feed::Time;
-use store::{Counts, FeedListFilter, FeedListRow, FeedOrder, InstanceStatus, Store, StoreError};
+use store::{
+    AccountId, Counts, FeedListFilter, FeedListRow, FeedOrder, InstanceStatus, Store, StoreError,
+    TokenScope,
+};
 
 use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{render, store_error};
@@ -31,6 +34,8 @@ struct HealthPage {
     failing: Vec<FeedTableRow>,
     n_failing: u64,
     none_failing: String,
+    /// Whether the visitor may see the machines.
+    is_admin: bool,
 }
 
 /// One thing that works or does not.
@@ -52,15 +57,22 @@ struct HealthFigures {
 
 pub async fn health(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
-    match run_blocking(move || read_figures(&store, now.at)).await {
+    // A reader sees their own feeds only.
+    let is_admin = visitor.may(TokenScope::Admin);
+    let account = if is_admin { AccountId::LOCAL } else { visitor.account() };
+    match run_blocking(move || read_figures(&store, account, now.at)).await {
         Ok(figures) => {
             let live = (context.live)();
             render(&HealthPage {
                 summary: HealthSummary::new(&live, &figures.counts),
                 checks: checks(&figures, &live, now.at),
                 none_failing: none_failing(&live, &figures.counts),
-                n_failing: figures.counts.failing,
+                n_failing: match is_admin {
+                    true => figures.counts.failing,
+                    false => figures.failing.len() as u64,
+                },
                 failing: figures.failing.into_iter().map(|l| FeedTableRow::new(l, now)).collect(),
+                is_admin,
                 frame: Frame::new(&context, visitor, Some(NavSection::Health)),
             })
         }
@@ -85,8 +97,9 @@ fn none_failing(live: &EngineState, counts: &Counts) -> String {
     }
 }
 
-fn read_figures(store: &Store, now: Time) -> Result<HealthFigures, StoreError> {
+fn read_figures(store: &Store, account: AccountId, now: Time) -> Result<HealthFigures, StoreError> {
     let query = FeedListFilter {
+        account,
         text: String::new(),
         tag: None,
         state: None,
@@ -108,7 +121,7 @@ fn read_figures(store: &Store, now: Time) -> Result<HealthFigures, StoreError> {
 }
 
 /// Returns the free bytes on the disk of the store. `None` if the system does not say.
-fn free_bytes(path: &std::path::Path) -> Option<u64> {
+pub fn free_bytes(path: &std::path::Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
     disk.f_bavail.checked_mul(disk.f_frsize)
 }

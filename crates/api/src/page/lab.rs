@@ -10,7 +10,6 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use feed::Time;
-use store::Store;
 
 use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{not_found, render, store_error};
@@ -20,7 +19,7 @@ use crate::blocking::run_blocking;
 use crate::what_if;
 use crate::words::{DisplayTime, LocalNow};
 
-/// The folder with the reports, in the folder of the store.
+/// The folder with the reports, in the data folder.
 const FOLDER: &str = "reports";
 const PAGE: &str = "index.html";
 /// More reports than anybody reads. The page leaves out the oldest.
@@ -48,7 +47,9 @@ struct ReportLink {
 
 pub async fn list(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
-    let answer = run_blocking(move || Ok((reports(&store, now), what_if::last(&store)?)));
+    let folder = folder(&context);
+    let read = folder.clone();
+    let answer = run_blocking(move || Ok((reports(&read, now), what_if::last(&store)?)));
     match answer.await {
         Ok((reports, replay)) => {
             let job = context.what_if.state();
@@ -56,7 +57,7 @@ pub async fn list(State(context): State<ServerContext>, visitor: Visitor) -> Res
             let page = render(&LabPage {
                 frame: Frame::new(&context, visitor, Some(NavSection::Lab)),
                 reports,
-                folder: folder(&context.store).display().to_string(),
+                folder: folder.display().to_string(),
                 replay: replay.map(|result| ReplayView::new(result, now)),
                 job,
             });
@@ -66,13 +67,13 @@ pub async fn list(State(context): State<ServerContext>, visitor: Visitor) -> Res
     }
 }
 
-fn folder(store: &Store) -> PathBuf {
-    store.path().parent().unwrap_or(FilePath::new(".")).join(FOLDER)
+fn folder(context: &ServerContext) -> PathBuf {
+    context.data.join(FOLDER)
 }
 
 /// Lists the reports, newest first. A missing folder has none.
-fn reports(store: &Store, now: LocalNow) -> Vec<ReportLink> {
-    let Ok(entries) = fs::read_dir(folder(store)) else { return Vec::new() };
+fn reports(folder: &FilePath, now: LocalNow) -> Vec<ReportLink> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<(Option<Time>, String)> = entries
         .filter_map(|entry| {
             let entry = entry.ok()?;
@@ -100,7 +101,7 @@ pub async fn report(
     visitor: Visitor,
     Path(name): Path<String>,
 ) -> Response {
-    let file = is_name(&name).then(|| folder(&context.store).join(&name).join(PAGE));
+    let file = is_name(&name).then(|| folder(&context).join(&name).join(PAGE));
     let text = match file {
         Some(file) => tokio::task::spawn_blocking(move || read(&file)).await.unwrap_or(None),
         None => None,
@@ -112,7 +113,10 @@ pub async fn report(
             let text = text.replacen("<head>", &base, 1);
             ([(header::CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response()
         }
-        None => not_found(&context, visitor, "There is no such report.".to_owned()),
+        None => {
+            let text = format!("The report {name} does not exist. The page Lab lists all reports.");
+            not_found(&context, visitor, text)
+        }
     }
 }
 
@@ -128,17 +132,17 @@ pub async fn figure(
         Some((_, "svg")) => Some("image/svg+xml"),
         _ => None,
     };
-    let path =
-        (is_name(&name) && is_name(&file)).then(|| folder(&context.store).join(&name).join(&file));
+    let path = (is_name(&name) && is_name(&file)).then(|| folder(&context).join(&name).join(&file));
+    let text = format!("The figure {file} does not exist. Open the report {name} again.");
     let (Some(kind), Some(path)) = (kind, path) else {
-        return not_found(&context, visitor, "There is no such figure.".to_owned());
+        return not_found(&context, visitor, text);
     };
     match tokio::task::spawn_blocking(move || read(&path)).await.unwrap_or(None) {
-        Some(text) => {
+        Some(content) => {
             let headers = [(header::CONTENT_SECURITY_POLICY, POLICY), (header::CONTENT_TYPE, kind)];
-            (headers, text).into_response()
+            (headers, content).into_response()
         }
-        None => not_found(&context, visitor, "There is no such figure.".to_owned()),
+        None => not_found(&context, visitor, text),
     }
 }
 
@@ -150,22 +154,19 @@ fn read(file: &FilePath) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use store::OpenMode;
-
     use super::*;
 
     #[test]
     fn the_newest_of_many_reports_are_shown() {
         let home = tempfile::tempdir().unwrap();
-        let store = Store::open(home.path(), OpenMode::ReadWrite).unwrap();
         let n_reports = REPORTS_MAX as u64 + 20;
         for n in 0..n_reports {
-            let report = folder(&store).join(format!("r{n}"));
+            let report = home.path().join(format!("r{n}"));
             fs::create_dir_all(&report).unwrap();
             let page = fs::File::create(report.join(PAGE)).unwrap();
             page.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(n)).unwrap();
         }
-        let shown = reports(&store, Time::from_secs(1000).into());
+        let shown = reports(home.path(), Time::from_secs(1000).into());
         assert_eq!(shown.len(), REPORTS_MAX);
         assert_eq!(shown[0].name, format!("r{}", n_reports - 1));
         assert_eq!(shown[REPORTS_MAX - 1].name, "r20");

@@ -1,6 +1,8 @@
 //! Pages with a heading and one message: a refused command, a missing page, a failed store.
 //! They read nothing from the store, so that they can report its failure.
 
+use std::fmt::Display;
+
 use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
@@ -10,6 +12,7 @@ use store::StoreError;
 
 use super::frame::{Frame, Visitor};
 use crate::ServerContext;
+use crate::store_failure;
 use crate::words::sentence;
 
 #[derive(Template)]
@@ -20,6 +23,15 @@ struct NoticePage {
     text: String,
     /// A page that was not found lists the other pages.
     lists_pages: bool,
+}
+
+/// The page while the database server does not answer.
+#[derive(Template)]
+#[template(path = "away.html")]
+struct AwayPage {
+    frame: Frame,
+    /// The page loads itself again after so many seconds.
+    retry_secs: u16,
 }
 
 /// Runs a command. On refusal returns the page with the reason.
@@ -40,12 +52,20 @@ const fn failure_heading(command: &Command) -> &'static str {
         Command::Poll { .. } => "Could not poll the feed",
         Command::Set { .. } => "Could not change the settings",
         Command::Remove { .. } => "Could not remove the feed",
+        Command::Subscribe { .. } => "Could not subscribe to the feed",
         Command::Move { .. } => "Could not move the feed",
         Command::Title { .. } => "Could not rename the feed",
         Command::Tag { .. } => "Could not change the tags",
         Command::RenameTag { .. } => "Could not rename the tag",
+        Command::Bulk { .. } => "Could not change the feeds",
         Command::Budget { .. } => "Could not change the budget",
         Command::Query { .. } => "Could not change the query",
+        Command::Article { .. } => "Could not load the article",
+        Command::TryArticle { .. } => "Could not try the selector",
+        Command::Fetch { .. } => "Could not change how the feed is fetched",
+        Command::Share { .. } => "Could not send the entry",
+        Command::Drain { .. } => "Could not drain the machine",
+        Command::StepDown => "Could not change the controller",
         Command::Together { .. } => "Could not make the changes",
     }
 }
@@ -67,7 +87,20 @@ fn refusal_page(
 /// Answers a request for a path without a route.
 pub async fn missing(State(context): State<ServerContext>, visitor: Visitor, uri: Uri) -> Response {
     let path: String = uri.path().chars().take(200).collect();
-    not_found(&context, visitor, format!("There is no page at {path}."))
+    let text =
+        format!("The page {path} does not exist. Check the address, or choose a page below.");
+    not_found(&context, visitor, text)
+}
+
+pub fn no_feed(context: &ServerContext, visitor: Visitor, id: impl Display) -> Response {
+    let text =
+        format!("The feed {id} does not exist. It may have been removed: look at all feeds.");
+    not_found(context, visitor, text)
+}
+
+pub fn no_entry(context: &ServerContext, visitor: Visitor, id: impl Display) -> Response {
+    let text = format!("The entry {id} does not exist. It may have been deleted: search for it.");
+    not_found(context, visitor, text)
 }
 
 pub fn not_found(context: &ServerContext, visitor: Visitor, text: String) -> Response {
@@ -76,11 +109,17 @@ pub fn not_found(context: &ServerContext, visitor: Visitor, text: String) -> Res
 
 /// Returns the page for a store that failed, and logs the cause.
 pub fn store_error(context: &ServerContext, visitor: Visitor, error: &StoreError) -> Response {
-    let cause: &(dyn std::error::Error + 'static) = error;
-    tracing::warn!(error = cause, "cannot show a page: the store failed");
-    let text = format!("The database did not answer: {error}.");
-    let status = StatusCode::INTERNAL_SERVER_ERROR;
-    notice(context, visitor, status, "Something went wrong", text)
+    store_failure::log(error, "cannot show a page: the store failed");
+    let status = store_failure::status(error);
+    if !error.is_unavailable() {
+        let text = format!("The database did not answer: {error}.");
+        return notice(context, visitor, status, "Something went wrong", text);
+    }
+    let frame = Frame::new(context, visitor, None);
+    let page = AwayPage { frame, retry_secs: store_failure::RETRY_SECS };
+    let mut response = (status, render(&page)).into_response();
+    response.headers_mut().extend(store_failure::retry_after(error));
+    response
 }
 
 pub fn notice(

@@ -6,17 +6,16 @@ mod editor;
 mod preview;
 mod source;
 
-pub use change::{confirm_drop, drop_query, replay, save};
+pub use change::{confirm_drop, drop_query, replay, save, share};
 pub use editor::{edit, new};
-pub use preview::preview;
+pub use preview::{EntryLink, entry_link, preview};
+pub use source::{FaultMessage, SourcePiece, marked_faults};
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use query::Access;
-use store::{DeliveryRow, QueryRow};
-
-use preview::EntryLink;
+use store::{AccountId, DeliveryRow, QueryRow};
 
 use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{render, store_error};
@@ -38,6 +37,8 @@ struct QueryLine {
     kept: String,
     changed: DisplayTime,
     health: DeliveryHealth,
+    /// The people who also see it, in words; empty if there are none.
+    sharing: &'static str,
 }
 
 /// The state of deliveries, in words.
@@ -67,15 +68,16 @@ struct FailedDelivery {
 
 pub async fn list(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
+    let account = visitor.account();
     let found = run_blocking(move || {
-        let rows = store.queries()?.into_iter();
+        let rows = store.queries_of(account)?.into_iter();
         let rows = rows.map(|row| store.n_query_entries(row.id).map(|n_kept| (row, n_kept)));
         Ok((rows.collect::<Result<Vec<_>, _>>()?, store.deliveries(None)?))
     });
     match found.await {
         Ok((rows, deliveries)) => {
             let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
-            let line = |(row, n_kept)| query_line(row, n_kept, &deliveries, now);
+            let line = |(row, n_kept)| query_line(row, n_kept, &deliveries, account, now);
             let lines = rows.into_iter().map(line).collect();
             render(&QueriesPage { frame, lines })
         }
@@ -83,13 +85,27 @@ pub async fn list(State(context): State<ServerContext>, visitor: Visitor) -> Res
     }
 }
 
-fn query_line(row: QueryRow, n_kept: u64, deliveries: &[DeliveryRow], now: LocalNow) -> QueryLine {
-    let own: Vec<&DeliveryRow> = deliveries.iter().filter(|d| d.query == row.id).collect();
+fn query_line(
+    row: QueryRow,
+    n_kept: u64,
+    deliveries: &[DeliveryRow],
+    account: AccountId,
+    now: LocalNow,
+) -> QueryLine {
+    let is_own = account == AccountId::LOCAL || row.scope.owner == Some(account);
+    let own = deliveries.iter().filter(|d| is_own && d.query == row.id);
+    let own: Vec<&DeliveryRow> = own.collect();
     QueryLine {
         access: access_words(&row.text),
         kept: count(n_kept),
         changed: DisplayTime::new(row.changed_at, now),
         health: health(&own),
+        sharing: match (is_own, row.scope.shared) {
+            (true, true) => "shared with everybody here",
+            (true, false) => "",
+            (false, true) => "shared by somebody else",
+            (false, false) => "of this instance",
+        },
         name: row.name,
     }
 }

@@ -3,27 +3,33 @@
 
 mod article;
 mod entry;
+mod files;
 mod list;
 mod live_updates;
 mod marks;
 mod reading_list;
+mod share;
 mod sidebar;
+mod story;
+mod whole_text;
 
-pub use article::{published_note, teaser, title, web_link};
+pub use article::{feed_title, published_note, shown_text, teaser, title, web_link};
 pub use entry::entry;
 pub use list::list;
 pub use live_updates::live_updates;
 pub use marks::{mark, mark_all, undo};
 pub use reading_list::{ListScope, ReadFilter, ReadingList};
+pub use share::send;
 pub use sidebar::fold;
+pub use whole_text::{StoredPage, TextChoice, load as load_article};
 
 use store::{AccountId, ReadingFilter, Scope, Store, StoreError};
 
 /// Entries on one page: a few screens, and far below 100 KB.
 const LINES: u32 = 40;
 
-/// Returns the request to the store for a list. `None` for a query that does not exist, and for a
-/// search, which uses the index.
+/// Returns the request to the store for a list. `None` for a query or a label that does not exist,
+/// for a search, which uses the index, and for top stories, which are a ranking.
 fn store_reading(
     store: &Store,
     account: AccountId,
@@ -33,18 +39,24 @@ fn store_reading(
         ListScope::All => Scope::All,
         ListScope::Feed(feed) => Scope::Feed(*feed),
         ListScope::Tag(tag) => Scope::Tag(tag.clone()),
-        ListScope::Query(name) => match store.query(name)? {
+        ListScope::Query(name) => match store.query_of(account, name)? {
             Some(row) => Scope::Query(row.id),
             None => return Ok(None),
         },
-        ListScope::Search(_) => return Ok(None),
+        ListScope::Label(name) => match store.label(account, name)? {
+            Some(label) => Scope::Label(label),
+            None => return Ok(None),
+        },
+        ListScope::Search(_) | ListScope::Top => return Ok(None),
     };
     let mut reading = ReadingFilter::newest(account, scope, LINES);
     reading.from = list.from;
+    reading.language.clone_from(&list.language);
     reading.oldest_first = list.oldest_first;
     match list.filter {
         ReadFilter::Unread => reading.read = Some(false),
         ReadFilter::Starred => reading.starred = Some(true),
+        ReadFilter::Hidden => reading.hidden = true,
         ReadFilter::All => {}
     }
     Ok(Some(reading))

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use feed::{Domain, Enclosure, EntryId, Item, Source, public_id, public_link, public_source};
-use store::{EntryRow, FeedRow};
+use store::{ArticleRow, EntryRow, FeedRow};
 use url::Url;
 
 use crate::sanitise;
@@ -37,7 +37,20 @@ pub fn item(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Item {
         enclosures: entry.enclosures.iter().filter_map(enclosure).collect(),
         language: entry.language.clone(),
         source: Some(source(entry, feed, instance)),
+        ..Item::default()
     }
+}
+
+/// Puts the whole article in the place of the content, unless its page forbids copies.
+pub fn with_article(item: Item, article: Option<&ArticleRow>) -> Item {
+    let Some(row) = article else { return item };
+    let Some(text) = row.content.as_ref().ok().filter(|text| !text.noarchive) else { return item };
+    let base = Url::parse(&row.url).ok();
+    let html = sanitise::html(&text.html, base.as_ref(), item.link.as_deref());
+    if html.trim().is_empty() {
+        return item;
+    }
+    Item { content: Some(html), ..item }
 }
 
 fn id(entry: &EntryRow, feed: &FeedRow) -> String {

@@ -2,15 +2,15 @@
 //! not render or send the page.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry::{Occupied, Vacant};
 
-use feed::{FeedId, Item, Time};
+use feed::{EntryId, Item, Time};
 use query::{LookBack, Query, Statement};
 use sha2::{Digest, Sha256};
-use store::{FeedRow, QueryRow, Store, StoreError};
+use store::{AccountId, ArticleRow, QueryEntry, QueryRow, RecentMatches, Store, StoreError};
 
-use super::cache::ContentDigest;
 use super::{PublishedRequest, entry};
+use crate::feed_cache::ContentDigest;
+use crate::feed_rows::FeedRows;
 
 /// Entries on one page of a feed.
 const PAGE: u32 = 50;
@@ -32,6 +32,7 @@ pub struct PublishedPage {
     /// Only positions after this one belong to the query's window.
     lowest: i64,
     limit: u32,
+    with_articles: bool,
 }
 
 impl PublishedPage {
@@ -64,42 +65,49 @@ impl PublishedPage {
             since,
             lowest,
             limit,
+            with_articles: query.with_articles,
         }))
     }
 
     /// Returns the digest of everything but the address that the document depends on.
     pub fn mark(&self, store: &Store) -> Result<ContentDigest, StoreError> {
-        let entries =
-            store.query_mark(self.row.id, self.before, self.since, self.limit.saturating_add(1))?;
+        let shown = self.matches(self.before, self.limit.saturating_add(1));
         let mut sha = Sha256::new();
-        sha.update(entries);
+        sha.update(store.query_mark(&shown)?);
         for number in [i64::from(self.row.id.0), self.row.changed_at.millis(), self.lowest] {
             sha.update(number.to_le_bytes());
         }
         sha.update(&self.row.text);
+        if self.with_articles {
+            sha.update(store.articles_mark(&shown)?);
+        }
         Ok(sha.finalize().into())
+    }
+
+    fn matches(&self, before: Option<i64>, limit: u32) -> RecentMatches {
+        RecentMatches { query: self.row.id, before, since: self.since, limit }
     }
 
     /// Returns the entries, newest first, and the position before which there are more. The page
     /// ends early if the document would become too long.
     pub fn entries(&self, store: &Store) -> Result<PageEntries, StoreError> {
         let instance = store.instance()?;
-        let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
+        let mut feeds = FeedRows::new(AccountId::LOCAL);
         let (mut items, mut bytes) = (Vec::new(), 0);
         let mut found = PageEntries { changed_at: self.row.changed_at, ..PageEntries::default() };
         let (mut before, mut taken) = (self.before, 0);
         'page: loop {
-            let some = store.recent_query_entries(self.row.id, before, self.since, READ_AT_ONCE)?;
+            let some = store.recent_query_entries(&self.matches(before, READ_AT_ONCE))?;
+            feeds.load(store, some.iter().map(|one| one.entry.feed))?;
+            let articles = self.articles(store, &some)?;
             for one in &some {
                 if one.position <= self.lowest {
                     break 'page;
                 }
-                let feed = match feeds.entry(one.entry.feed) {
-                    Occupied(known) => known.into_mut(),
-                    Vacant(new) => new.insert(store.feed(one.entry.feed).ok()),
-                };
-                let item = feed.as_ref().map(|feed| {
-                    let item = entry::fitted(entry::item(&one.entry, feed, &instance));
+                let item = feeds.get(one.entry.feed).map(|feed| {
+                    let article = articles.get(&one.entry.id);
+                    let item = entry::item(&one.entry, feed, &instance);
+                    let item = entry::fitted(entry::with_article(item, article));
                     (entry::rank(&one.entry, feed), item)
                 });
                 let size = item.as_ref().map_or(0, |(_, item)| entry::n_bytes(item));
@@ -120,6 +128,19 @@ impl PublishedPage {
         }
         found.items = entry::each_once(items);
         Ok(found)
+    }
+
+    /// Returns the articles of matches, if the query publishes them.
+    fn articles(
+        &self,
+        store: &Store,
+        matches: &[QueryEntry],
+    ) -> Result<HashMap<EntryId, ArticleRow>, StoreError> {
+        if !self.with_articles {
+            return Ok(HashMap::new());
+        }
+        let ids: Vec<EntryId> = matches.iter().map(|one| one.entry.id).collect();
+        store.articles(&ids)
     }
 }
 

@@ -7,14 +7,17 @@ use feed::FeedId;
 use super::act;
 use super::error::ReaderApiError;
 use crate::ServerContext;
+use crate::auth::Person;
 
 /// Adds a feed and returns its number. An address without a feed is an error.
 pub async fn add_feed(
     context: &ServerContext,
+    person: &Person,
     url: &str,
     tags: Vec<String>,
 ) -> Result<FeedId, ReaderApiError> {
-    let command = Command::Add { urls: vec![url.to_owned()], tags, poll: true, force: false };
+    let (urls, account) = (vec![url.to_owned()], person.subscriber());
+    let command = Command::Add { urls, tags, poll: true, force: false, account };
     let CommandResult::Added { feeds, not_added } = act(context, command).await? else {
         return Err(ReaderApiError::Closed);
     };

@@ -11,6 +11,7 @@ use crate::auth::LoginError;
 use crate::http::pairs::TooManyFields;
 use crate::http::server;
 use crate::search::SearchError;
+use crate::store_failure;
 use crate::words::ceil_secs;
 
 #[derive(Debug)]
@@ -53,7 +54,7 @@ impl ReaderApiError {
             ReaderApiError::Refused(_) | ReaderApiError::Closed | ReaderApiError::Busy(_) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
-            ReaderApiError::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            ReaderApiError::Store(error) => store_failure::status(error),
         }
     }
 
@@ -69,7 +70,7 @@ impl ReaderApiError {
             ReaderApiError::TooLarge => "the request is too large".to_owned(),
             ReaderApiError::BodyIncomplete => "the request took too long to arrive".to_owned(),
             ReaderApiError::Refused(refusal) => refusal.message.clone(),
-            ReaderApiError::Store(_) => "the database did not answer".to_owned(),
+            ReaderApiError::Store(error) => store_failure::detail(error).to_owned(),
             ReaderApiError::Closed => {
                 "the program is stopping; try again when it is back".to_owned()
             }
@@ -79,7 +80,8 @@ impl ReaderApiError {
     /// Logs failures of the store, and adds `Retry-After`.
     fn with_headers(&self, mut response: Response) -> Response {
         if let ReaderApiError::Store(error) = self {
-            tracing::warn!(%error, "a request of a reader app failed in the store");
+            store_failure::log(error, "a request of a reader app failed in the store");
+            response.headers_mut().extend(store_failure::retry_after(error));
         }
         if let ReaderApiError::Wait(seconds) | ReaderApiError::Busy(seconds) = self {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
@@ -91,7 +93,7 @@ impl ReaderApiError {
 impl From<StoreError> for ReaderApiError {
     fn from(error: StoreError) -> ReaderApiError {
         match error {
-            StoreError::NoFeed(_) => ReaderApiError::Missing("there is no such feed"),
+            StoreError::NoFeed(_) => ReaderApiError::Missing("the feed does not exist"),
             other => ReaderApiError::Store(other),
         }
     }

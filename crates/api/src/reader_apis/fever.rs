@@ -1,6 +1,6 @@
 //! Fever's API at `/fever/`: one address, where the names of the parameters say what is requested.
 //! Tags are groups. Clients send `md5(name:password)`, which cannot be checked against our password
-//! hashes, so an app gets a token as its password. Hot links and icons are not supported.
+//! hashes, so an app gets a token as its password. Hot links are not supported.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,18 @@ use axum::{Json, Router};
 use feed::{EntryId, FeedId, Time};
 use serde_json::{Value, json};
 use store::{
-    AccountId, EntryFilter, FeedFilter, FeedRow, NumberedTag, ReadEntry, Scope, Store, TokenScope,
+    AccountId, FeedFilter, FeedRow, NumberedTag, ReadEntry, ReadingFilter, ReadingPosition, Scope,
+    Store, TokenScope,
 };
 
 use super::error::{InText, ReaderApiError};
+use super::icons::{FeedIcons, data_url};
 use super::params::{AppParams, ParamLimits};
-use super::view::{self, FeedRows};
+use super::view::{self, AppArticles};
 use super::{blocking, identify};
 use crate::ServerContext;
 use crate::auth::Person;
+use crate::feed_rows::FeedRows;
 
 const API_VERSION: u32 = 3;
 /// Entries in one answer, as Fever defines it.
@@ -98,21 +101,25 @@ fn fill(
     now: Time,
 ) -> Result<(), ReaderApiError> {
     if params.has("groups") || params.has("feeds") {
-        let (tags, feeds) = (store.numbered_tags()?, store.feeds(&FeedFilter::default())?);
+        let tags = store.tags_of(account)?;
+        let feeds = store.feeds_of(account, &FeedFilter::default())?;
         if params.has("groups") {
             body["groups"] = groups(&tags);
         }
         if params.has("feeds") {
-            body["feeds"] = feeds.iter().map(feed_json).collect();
+            let icons = FeedIcons::read(store, feeds.iter().map(|feed| feed.id))?;
+            body["feeds"] = feeds.iter().map(|feed| feed_json(feed, &icons)).collect();
         }
         body["feeds_groups"] = feeds_groups(&tags, &feeds);
     }
     if params.has("favicons") {
-        body["favicons"] = json!([]);
+        let feeds = store.feeds_of(account, &FeedFilter::default())?;
+        body["favicons"] =
+            favicons(store, &FeedIcons::read(store, feeds.iter().map(|feed| feed.id))?)?;
     }
     if params.has("items") {
         body["items"] = items(store, account, params)?;
-        body["total_items"] = store.counts(now)?.entries.into();
+        body["total_items"] = n_entries(store, account, now)?.into();
     }
     if params.has("links") {
         body["links"] = json!([]);
@@ -120,15 +127,40 @@ fn fill(
     // After a change the answer holds the new list, so that the app need not request it.
     let marked = params.text("as");
     if params.has("unread_item_ids") || matches!(marked, Some("read" | "unread")) {
-        let marks = store.read_marks(account)?;
-        body["unread_item_ids"] = joined(marks.unread()).into();
+        body["unread_item_ids"] = joined(store.unread_entries(account)?.into_iter()).into();
     }
     if params.has("saved_item_ids") || matches!(marked, Some("saved" | "unsaved")) {
-        let mut stars: Vec<EntryId> = store.stars(account)?.into_iter().collect();
+        let mut saved = ReadingFilter::newest(account, Scope::All, u32::MAX);
+        saved.starred = Some(true);
+        let places = every_place(store, saved)?;
+        let mut stars: Vec<EntryId> = places.iter().map(|place| place.entry).collect();
         stars.sort_unstable();
         body["saved_item_ids"] = joined(stars.into_iter()).into();
     }
     Ok(())
+}
+
+/// Counts the entries that an account can read.
+fn n_entries(store: &Store, account: AccountId, now: Time) -> Result<u64, ReaderApiError> {
+    if account == AccountId::LOCAL {
+        return Ok(store.counts(now)?.entries);
+    }
+    let feeds = store.feeds_of(account, &FeedFilter::default())?;
+    Ok(feeds.iter().map(|feed| feed.entries).sum())
+}
+
+/// Reads a whole list, page by page.
+fn every_place(
+    store: &Store,
+    mut reading: ReadingFilter,
+) -> Result<Vec<ReadingPosition>, ReaderApiError> {
+    let mut places = Vec::new();
+    loop {
+        let found = store.reading_places(&reading)?;
+        let Some(last) = found.last() else { return Ok(places) };
+        reading.from = Some(*last);
+        places.extend(found);
+    }
 }
 
 fn joined(ids: impl Iterator<Item = EntryId>) -> String {
@@ -156,10 +188,21 @@ fn feeds_groups(tags: &[NumberedTag], feeds: &[FeedRow]) -> Value {
     with_feeds.map(|(id, feeds)| json!({"group_id": id, "feed_ids": feeds.join(",")})).collect()
 }
 
-fn feed_json(feed: &FeedRow) -> Value {
+/// Returns each icon once, as Fever wants it: a data address without its scheme.
+fn favicons(store: &Store, icons: &FeedIcons) -> Result<Value, ReaderApiError> {
+    let mut list = Vec::new();
+    for (number, hash) in icons.all() {
+        if let Some(icon) = store.icon(hash)? {
+            list.push(json!({"id": number, "data": data_url(&icon)}));
+        }
+    }
+    Ok(list.into())
+}
+
+fn feed_json(feed: &FeedRow, icons: &FeedIcons) -> Value {
     json!({
         "id": feed.id.0,
-        "favicon_id": 0,
+        "favicon_id": icons.of(feed.id).map_or(0, |(number, _)| number),
         "title": view::feed_title(feed),
         "url": feed.location.url.masked(),
         "site_url": view::site(feed).unwrap_or(""),
@@ -171,34 +214,42 @@ fn feed_json(feed: &FeedRow) -> Value {
 /// Returns entries by their numbers, or in the order of numbers from `since_id` on. With `max_id`
 /// they go back from that number.
 fn items(store: &Store, account: AccountId, params: &AppParams) -> Result<Value, ReaderApiError> {
-    let filter = EntryFilter { feed: None, limit: ITEMS_MAX };
+    let mut reading = ReadingFilter::newest(account, Scope::All, ITEMS_MAX);
+    reading.by_number = true;
+    let listed = |reading: &ReadingFilter| -> Result<Vec<EntryId>, ReaderApiError> {
+        Ok(store.reading_places(reading)?.iter().map(|place| place.entry).collect())
+    };
     let ids: Vec<EntryId> = if let Some(ids) = params.text("with_ids") {
         let read = |id: &str| id.trim().parse().ok().map(EntryId);
         ids.split(',').filter_map(read).take(ITEMS_MAX as usize).collect()
     } else if let Some(max) = params.number::<i64>("max_id")?.filter(|max| *max > 0) {
-        store.recent_entries(Some(EntryId(max)), &filter)?.iter().map(|row| row.id).collect()
+        reading.below = Some(EntryId(max));
+        listed(&reading)?
     } else {
         let since = EntryId(params.number::<i64>("since_id")?.unwrap_or(0));
-        store.entries(since, &filter)?.iter().map(|row| row.id).collect()
+        (reading.above, reading.oldest_first) = (Some(since), true);
+        listed(&reading)?
     };
-    let mut feeds = FeedRows::default();
+    let found = store.read_entries(account, &ids)?;
+    let feeds = FeedRows::of_entries(store, account, found.iter().map(|one| one.entry.feed))?;
     let mut items = Vec::new();
-    for one in store.read_entries(account, &ids)? {
-        if let Some(feed) = feeds.of(store, one.entry.feed)? {
-            items.push(item(&one, feed));
+    let articles = AppArticles::read(store, account, &found)?;
+    for one in found {
+        if let Some(feed) = feeds.get(one.entry.feed) {
+            items.push(item(&one, feed, &articles));
         }
     }
     Ok(items.into())
 }
 
-fn item(one: &ReadEntry, feed: &FeedRow) -> Value {
+fn item(one: &ReadEntry, feed: &FeedRow, articles: &AppArticles) -> Value {
     let entry = &one.entry;
     json!({
         "id": entry.id.0,
         "feed_id": entry.feed.0,
         "title": view::title(entry),
         "author": view::author(entry).unwrap_or_default(),
-        "html": view::html(one, feed),
+        "html": view::html(one, feed, articles),
         "url": view::link(entry).unwrap_or(""),
         "is_saved": u8::from(one.starred),
         "is_read": u8::from(one.read),
@@ -217,7 +268,7 @@ fn mark(
 ) -> Result<(), ReaderApiError> {
     let id = params.number::<i64>("id")?.unwrap_or(-1);
     let scope = match (kind, params.text("as")) {
-        ("item", Some("read")) => return Ok(store.mark_read(account, &[EntryId(id)], true)?),
+        ("item", Some("read")) => return Ok(store.open_entries(account, &[EntryId(id)], now)?),
         ("item", Some("unread")) => return Ok(store.mark_read(account, &[EntryId(id)], false)?),
         ("item", Some("saved")) => return Ok(store.star(account, &[EntryId(id)], true, now)?),
         ("item", Some("unsaved")) => return Ok(store.star(account, &[EntryId(id)], false, now)?),
@@ -225,7 +276,7 @@ fn mark(
         // Group 0 is everything. Group -1 is sparks, which we do not have.
         ("group", Some("read")) if id == 0 => Some(Scope::All),
         ("group", Some("read")) => {
-            store.tag_numbered(id)?.filter(|tag| !tag.is_empty()).map(Scope::Tag)
+            store.tag_of_number(account, id)?.filter(|tag| !tag.is_empty()).map(Scope::Tag)
         }
         _ => None,
     };

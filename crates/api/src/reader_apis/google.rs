@@ -20,8 +20,8 @@ use store::{Store, TokenScope};
 use super::error::{InText, ReaderApiError};
 use super::params::{AppParams, ParamLimits};
 use super::{blocking, identify};
-use crate::ServerContext;
 use crate::auth::Person;
+use crate::{ServerContext, session};
 
 pub fn routes() -> Router<ServerContext> {
     let api = Router::new()
@@ -82,9 +82,12 @@ impl FromRequest<ServerContext> for GoogleRequest {
     ) -> Result<GoogleRequest, InText> {
         // A secret in a header is checked before the body is read.
         let secret = identify::google_secret(request.headers()).map(str::to_owned);
+        let origin = Some(session::origin(request.headers(), identify::client(&request)));
         let known = match (identify::admitted(&request), secret) {
             (Some(person), _) => Some((person, String::new())),
-            (None, Some(secret)) => Some((identify::by_secret(context, &secret).await?, secret)),
+            (None, Some(secret)) => {
+                Some((identify::by_secret(context, &secret, origin.clone()).await?, secret))
+            }
             (None, None) => None,
         };
         let limits = if known.is_some() { ParamLimits::KNOWN } else { ParamLimits::PROOF_IN_BODY };
@@ -94,7 +97,7 @@ impl FromRequest<ServerContext> for GoogleRequest {
             // Liferea sends its secret only in the body.
             None => {
                 let secret = params.in_body("T").unwrap_or_default().to_owned();
-                (identify::by_secret(context, &secret).await?, secret)
+                (identify::by_secret(context, &secret, origin).await?, secret)
             }
         };
         Ok(GoogleRequest { context: context.clone(), person, params, secret })

@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use store::TokenScope;
+use store::{SessionOrigin, TokenScope};
 
 use super::error::ReaderApiError;
 use crate::ServerContext;
@@ -32,12 +32,17 @@ pub fn google_secret(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Returns the person behind a secret of a token or a session.
-pub async fn by_secret(context: &ServerContext, secret: &str) -> Result<Person, ReaderApiError> {
+pub async fn by_secret(
+    context: &ServerContext,
+    secret: &str,
+    origin: Option<SessionOrigin>,
+) -> Result<Person, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     if let Some(person) = logins.by_token(store, secret, now).await? {
         return Ok(person);
     }
-    logins.by_session(store, secret, now).await?.ok_or(ReaderApiError::Unauthenticated)
+    let found = logins.by_session(store, secret, origin, now).await?;
+    found.ok_or(ReaderApiError::Unauthenticated)
 }
 
 /// Finds the person by `X-Auth-Token: TOKEN`, or by name and password of HTTP `Basic`.
@@ -76,8 +81,11 @@ fn authorization(headers: &HeaderMap) -> Option<(&str, &str)> {
 pub fn needs(person: &Person, scope: TokenScope) -> Result<(), ReaderApiError> {
     match (person.may(scope), scope) {
         (true, _) => Ok(()),
+        (false, _) if person.is_limited_by_role(scope) => Err(ReaderApiError::Denied(
+            "only administrators may change settings of feeds; your account has the role reader",
+        )),
         (false, TokenScope::Admin) => Err(ReaderApiError::Denied(
-            "this token may not change feeds; create one with scope admin",
+            "this token may not change settings of feeds; create one with scope admin",
         )),
         (false, _) => {
             Err(ReaderApiError::Denied("this token may only read; create one with scope write"))

@@ -1,9 +1,9 @@
 //! The part of miniflux's `/v1` that its clients call. A feed's category is the first of its tags
 //! in alphabetical order; feeds without a tag are in category 1, `All`. Categories have the numbers
-//! that the store gives to tags. Users, integrations, icons and the scraping of articles are not
-//! supported.
+//! that the store gives to tags. Users and integrations are not supported.
 
 mod category;
+mod enclosure;
 mod entry;
 mod feeds;
 mod filter;
@@ -17,7 +17,7 @@ use axum::extract::{FromRequest, Request};
 use axum::routing::{get, post, put};
 use feed::FeedId;
 use serde::de::DeserializeOwned;
-use store::{FeedFilter, FeedRow, NumberedTag, Store, TokenScope};
+use store::{AccountId, FeedFilter, FeedRow, NumberedTag, Store, TokenScope};
 
 use super::error::{InJson, ReaderApiError};
 use super::params::{self, AppParams, ParamLimits};
@@ -53,6 +53,9 @@ pub fn routes() -> Router<ServerContext> {
         .route("/entries", get(entry::list).put(entry::update))
         .route("/entries/ids", get(entry::ids))
         .route("/entries/{id}", get(entry::one))
+        .route("/entries/{id}/fetch-content", get(enclosure::fetch_content))
+        .route("/enclosures/{id}", get(enclosure::one).put(enclosure::update))
+        .route("/icons/{id}", get(feeds::icon_by_number))
         .route("/entries/{id}/bookmark", put(entry::toggle_star))
         .route("/entries/{id}/star", put(entry::toggle_star))
         .fallback(missing);
@@ -123,16 +126,17 @@ impl MinifluxRequest {
 
 /// The categories, and the feeds in them.
 struct Categories {
+    account: AccountId,
     tags: Vec<NumberedTag>,
     numbers: HashMap<String, i64>,
 }
 
 impl Categories {
-    fn read(store: &Store) -> Result<Categories, ReaderApiError> {
-        let mut tags = store.numbered_tags()?;
+    fn read(store: &Store, account: AccountId) -> Result<Categories, ReaderApiError> {
+        let mut tags = store.tags_of(account)?;
         tags.retain(|tag| !tag.tag.starts_with(view::OF_QUERY));
         let numbers = tags.iter().map(|tag| (tag.tag.clone(), tag.number)).collect();
-        Ok(Categories { tags, numbers })
+        Ok(Categories { account, tags, numbers })
     }
 
     /// Returns number and name of a feed's category.
@@ -143,14 +147,15 @@ impl Categories {
 
     fn find(&self, number: i64) -> Result<&NumberedTag, ReaderApiError> {
         let found = self.tags.iter().find(|tag| tag.number == number);
-        found.ok_or(ReaderApiError::Missing("there is no such category"))
+        found.ok_or(ReaderApiError::Missing("the category does not exist"))
     }
 
     /// Returns the feeds of a category.
     fn feeds(&self, store: &Store, number: i64) -> Result<Vec<FeedRow>, ReaderApiError> {
         let tag = &self.find(number)?.tag;
         let tag = (!tag.is_empty()).then(|| tag.clone());
-        let mut feeds = store.feeds(&FeedFilter { tag, ..FeedFilter::default() })?;
+        let mut feeds =
+            store.feeds_of(self.account, &FeedFilter { tag, ..FeedFilter::default() })?;
         feeds.retain(|feed| self.of(feed).0 == number);
         Ok(feeds)
     }
@@ -171,5 +176,5 @@ fn number<T: std::str::FromStr>(text: &str, missing: &'static str) -> Result<T, 
 }
 
 fn feed_id(text: &str) -> Result<FeedId, ReaderApiError> {
-    number(text, "there is no such feed").map(FeedId)
+    number(text, "the feed does not exist").map(FeedId)
 }

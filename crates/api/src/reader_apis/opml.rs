@@ -1,9 +1,9 @@
-//! Subscription lists as OPML: export of all feeds, and import. Secrets in exported addresses are
-//! masked.
+//! Subscription lists as OPML: export of the feeds of an account, and import. Secrets in exported
+//! addresses are masked.
 
 use dispatch::command::ImportedFeed;
 use parse::opml::Outline;
-use store::{FeedFilter, Store};
+use store::{AccountId, FeedFilter, Store};
 
 use super::error::ReaderApiError;
 use super::view;
@@ -11,8 +11,8 @@ use super::view;
 /// A list of 5,000 feeds is about a megabyte.
 pub const BYTES_MAX: usize = 8 << 20;
 
-pub fn export(store: &Store) -> Result<String, ReaderApiError> {
-    let feeds = store.feeds(&FeedFilter::default())?;
+pub fn export(store: &Store, account: AccountId) -> Result<String, ReaderApiError> {
+    let feeds = store.feeds_of(account, &FeedFilter::default())?;
     let outlines: Vec<Outline> = feeds
         .iter()
         .map(|feed| Outline {

@@ -2,34 +2,17 @@
 //! them without care. Addresses of feeds are masked.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
-use feed::{Enclosure, FeedId};
-use store::{EntryRow, FeedRow, ReadEntry, Store, StoreError};
+use feed::{Enclosure, EntryId};
+use store::{AccountId, ArticleRow, EntryRow, FeedRow, ReadEntry, Store, StoreError};
 use url::Url;
 
+use crate::page::ARTICLES_IN_APPS;
+use crate::reading_time::n_words;
 use crate::sanitise;
 
 /// Apps see the entries of a query under this prefix and the query's name.
 pub use store::QUERY_TAG as OF_QUERY;
-
-/// The feeds met so far, read from the store once each.
-#[derive(Default)]
-pub struct FeedRows(HashMap<FeedId, Option<FeedRow>>);
-
-impl FeedRows {
-    /// Returns a feed, or `None` if it was removed meanwhile.
-    pub fn of(&mut self, store: &Store, feed: FeedId) -> Result<Option<&FeedRow>, StoreError> {
-        let found = match self.0.entry(feed) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(match store.feed(feed) {
-                Err(StoreError::NoFeed(_)) => None,
-                found => Some(found?),
-            }),
-        };
-        Ok(found.as_ref())
-    }
-}
 
 pub fn feed_title(feed: &FeedRow) -> String {
     let shown = feed.shown_title().map(sanitise::text).filter(|text| !text.trim().is_empty());
@@ -57,10 +40,45 @@ pub fn link(entry: &EntryRow) -> Option<&str> {
     entry.link.as_deref().filter(|link| is_web(link))
 }
 
-/// Returns the content, or else the summary, as safe HTML. A note stands for a text that did not
-/// fit into the answer.
-pub fn html(one: &ReadEntry, feed: &FeedRow) -> String {
+/// The articles behind entries, if the account wants them in apps.
+#[derive(Default)]
+pub struct AppArticles(HashMap<EntryId, ArticleRow>);
+
+impl AppArticles {
+    /// Reads the articles of one answer.
+    pub fn read(
+        store: &Store,
+        account: AccountId,
+        entries: &[ReadEntry],
+    ) -> Result<AppArticles, StoreError> {
+        let choice = store.choices(account)?.remove(ARTICLES_IN_APPS);
+        if choice.as_deref() != Some("article") {
+            return Ok(AppArticles::default());
+        }
+        let ids: Vec<EntryId> = entries.iter().map(|one| one.entry.id).collect();
+        Ok(AppArticles(store.articles(&ids)?))
+    }
+
+    /// Returns the article of an entry as safe HTML, if it is longer than the feed's own text.
+    fn html(&self, entry: &EntryRow) -> Option<String> {
+        let row = self.0.get(&entry.id)?;
+        let article = row.content.as_ref().ok()?;
+        let own = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
+        let is_longer = n_words(&article.text) > n_words(&sanitise::text(own));
+        is_longer.then(|| {
+            let base = Url::parse(&row.url).ok();
+            sanitise::html(&article.html, base.as_ref(), link(entry))
+        })
+    }
+}
+
+/// Returns the article or the content, or else the summary, as safe HTML. A note stands for a text
+/// that did not fit into the answer.
+pub fn html(one: &ReadEntry, feed: &FeedRow, articles: &AppArticles) -> String {
     let entry = &one.entry;
+    if let Some(html) = articles.html(entry) {
+        return html;
+    }
     if one.without_texts {
         return "<p>[This text was left out: the answer was too long. Open the original.]</p>"
             .into();

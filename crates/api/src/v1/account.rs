@@ -1,12 +1,12 @@
-//! The account behind the request: its scope, its tokens, its password.
+//! The account behind the request: its scope, its tokens, its sessions, its password.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use store::{AccountError, NewToken, TokenRow, TokenScope};
+use store::{AccountError, NewToken, SessionNumber, TokenRow, TokenScope};
 
 use super::blocking;
-use super::extract::{IdInPath, JsonBody};
+use super::extract::{IdInPath, JsonBody, NameInPath};
 use super::route::Route;
 use super::schema::{answer, request};
 use crate::ServerContext;
@@ -21,8 +21,32 @@ answer! {
     Me {
         /// The account's name; null on an instance without accounts.
         name: Option<String>,
-        /// The scope of this request: `read`, `write` or `admin`.
+        /// The scope of this request: `read`, `write` or `admin`. A reader has at most `write`.
         scope: &'static str,
+        /// `admin` or `reader`.
+        role: &'static str,
+    }
+
+    /// A device that is logged in.
+    LoginSession {
+        /// Its number, by which it can be ended. Nobody can log in with it.
+        number: String,
+        /// Its program and system, as far as the User-Agent names them.
+        device: String,
+        /// The address at its last use; an IPv6 address without its last half.
+        address: String,
+        /// The login.
+        created_at: String,
+        /// The last use, to the hour.
+        seen_at: String,
+        /// When it ends by itself.
+        expires_at: String,
+    }
+
+    /// The devices that are logged in.
+    LoginSessionList {
+        /// The last used first.
+        sessions: Vec<LoginSession>,
     }
 
     /// A token, without its secret.
@@ -63,6 +87,12 @@ request! {
         scope: String,
     }
 
+    /// The password, to confirm that the account should be deleted.
+    AccountDeletion {
+        /// The current password.
+        password: String,
+    }
+
     /// A change of the password.
     NewPassword {
         /// The current password.
@@ -75,14 +105,23 @@ request! {
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/me", "Your account", me).answers::<Me>(),
+        Route::delete("/me", "Delete your account", leave).own().takes::<AccountDeletion>(),
         Route::get("/me/tokens", "Your tokens", tokens)
             .needs(TokenScope::Admin)
+            .own()
             .answers::<TokenList>(),
         Route::post("/me/tokens", "Create a token", make)
+            .own()
             .takes::<TokenWanted>()
             .answers_with::<TokenMade>(StatusCode::CREATED),
-        Route::delete("/me/tokens/{id}", "Revoke a token", revoke),
+        Route::delete("/me/tokens/{id}", "Revoke a token", revoke).own(),
+        Route::get("/me/sessions", "Your devices that are logged in", sessions)
+            .needs(TokenScope::Admin)
+            .own()
+            .answers::<LoginSessionList>(),
+        Route::delete("/me/sessions/{name}", "Log out a device by its number", end_session).own(),
         Route::put("/me/password", "Change your password; ends all sessions", password)
+            .own()
             .takes::<NewPassword>(),
     ]
 }
@@ -106,7 +145,70 @@ fn named(person: &Person) -> Result<String, ApiError> {
 }
 
 async fn me(person: Person) -> Json<Me> {
-    Json(Me { name: person.name, scope: person.scope.word() })
+    Json(Me { name: person.name, scope: person.scope.word(), role: person.role.word() })
+}
+
+async fn sessions(
+    State(context): State<ServerContext>,
+    person: Person,
+) -> Result<Json<LoginSessionList>, ApiError> {
+    blocking(move || {
+        let rows = context.store.sessions(person.account, (context.now)())?.into_iter();
+        let sessions = rows.map(|row| LoginSession {
+            number: row.number.to_string(),
+            device: auth::device_name(&row.origin.device),
+            address: row.origin.address,
+            created_at: row.created_at.to_string(),
+            seen_at: row.seen_at.to_string(),
+            expires_at: row.expires_at.to_string(),
+        });
+        Ok(Json(LoginSessionList { sessions: sessions.collect() }))
+    })
+    .await
+}
+
+async fn end_session(
+    State(context): State<ServerContext>,
+    person: Person,
+    NameInPath(number): NameInPath,
+) -> Result<StatusCode, ApiError> {
+    let unknown = ApiError::NotFound("the session does not exist or is not yours");
+    let Some(number) = SessionNumber::parse(&number) else { return Err(unknown) };
+    let ended =
+        blocking(move || Ok(context.store.end_session_numbered(person.account, number)?)).await?;
+    if ended { Ok(StatusCode::NO_CONTENT) } else { Err(unknown) }
+}
+
+async fn leave(
+    State(context): State<ServerContext>,
+    person: Person,
+    client: ClientAddress,
+    JsonBody(sent): JsonBody<AccountDeletion>,
+) -> Result<StatusCode, ApiError> {
+    let name = named(&person)?;
+    prove(&context, &name, &sent.password, client).await?;
+    let store = context.store.clone();
+    let left = blocking(move || Ok(store.remove_account_but_last_admin(person.account)?)).await?;
+    left.map_err(|why| ApiError::Conflict(why.to_string()))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Checks the password. A stolen session or token must not be enough to change or end an account.
+async fn prove(
+    context: &ServerContext,
+    name: &str,
+    password: &str,
+    client: ClientAddress,
+) -> Result<(), ApiError> {
+    let sent = Credentials { name, password, client };
+    let proven = context.logins.by_password_alone(&context.store, sent, (context.now)()).await;
+    proven.map(|_| ()).map_err(|why| match why {
+        LoginError::Wrong => ApiError::Forbidden("the current password is wrong"),
+        LoginError::Wait(_) | LoginError::Busy => {
+            ApiError::RateLimited(why.retry_after().unwrap_or_default())
+        }
+        LoginError::Store(error) => ApiError::Store(error),
+    })
 }
 
 async fn tokens(
@@ -134,7 +236,7 @@ async fn make(
     }
     let scope = TokenScope::from_word(&new.scope);
     let scope = scope.ok_or(ApiError::BadRequest("scope must be read, write or admin"))?;
-    if !person.may(scope) {
+    if person.own_scope < scope {
         return Err(ApiError::ScopeTooSmall(scope));
     }
     let fresh = auth::fresh().map_err(|_| {
@@ -151,7 +253,8 @@ async fn make(
     let made = blocking(move || Ok(context.store.add_token(&wanted, now)?)).await?;
     let row = made.map_err(|why| match why {
         AccountError::Taken | AccountError::TooMany => ApiError::Conflict(why.to_string()),
-        AccountError::NoAccount => ApiError::NotFound("there is no such account"),
+        AccountError::NoAccount => ApiError::NotFound("the account does not exist"),
+        AccountError::LastAdmin => ApiError::Conflict(why.to_string()),
     })?;
     let made = TokenMade { token: row.into(), secret: fresh.secret };
     Ok((StatusCode::CREATED, Json(made)))
@@ -166,7 +269,7 @@ async fn revoke(
     if revoked.await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
-        Err(ApiError::NotFound("you have no such token"))
+        Err(ApiError::NotFound("the token does not exist or is not yours"))
     }
 }
 
@@ -178,17 +281,7 @@ async fn password(
 ) -> Result<StatusCode, ApiError> {
     let name = named(&person)?;
     auth::check_password(&new.password).map_err(|why| ApiError::Invalid(why.to_string()))?;
-    let (store, now) = (&context.store, (context.now)());
-    // A stolen session or token must not be enough to change the password.
-    let sent = Credentials { name: &name, password: &new.old, client };
-    let proven = context.logins.by_password_alone(store, sent, now).await;
-    proven.map_err(|why| match why {
-        LoginError::Wrong => ApiError::Forbidden("the current password is wrong"),
-        LoginError::Wait(_) | LoginError::Busy => {
-            ApiError::RateLimited(why.retry_after().unwrap_or_default())
-        }
-        LoginError::Store(error) => ApiError::Store(error),
-    })?;
+    prove(&context, &name, &new.old, client).await?;
     let store = context.store.clone();
     blocking(move || {
         let hashed = auth::hash_password(&new.password);

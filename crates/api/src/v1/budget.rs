@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use dispatch::command::{Command, CommandResult};
+use polling::budget::LearnShare;
 
 use super::extract::JsonBody;
 use super::route::Route;
@@ -21,6 +22,8 @@ answer! {
         strategy: Option<String>,
         /// The model that predicts entries.
         estimator: Option<String>,
+        /// The share of the polls that is for learning, such as `10%` or `auto`. Null: none.
+        learn: Option<String>,
     }
 
     /// The result of setting a budget.
@@ -83,8 +86,8 @@ answer! {
 request! {
     /// A budget to set.
     NewBudget {
-        /// Polls per period, such as `1000/1h`, optionally followed by strategy and estimator.
-        /// Null: no budget.
+        /// Polls per period, such as `1000/1h`, optionally followed by strategy, estimator and the
+        /// share for learning (`1000/1h tide tide learn=10%`). Null: no budget.
         budget: Option<String>,
     }
 }
@@ -103,11 +106,12 @@ pub fn routes() -> Vec<Route> {
 }
 
 async fn show(State(context): State<ServerContext>) -> Json<Budget> {
-    // Three words, as `tidings budget` takes them.
     let rule = (context.rule)();
-    let mut words = rule.iter().flat_map(|rule| rule.split_whitespace()).map(str::to_owned);
+    let (rule, learn) = LearnShare::split(rule.as_deref().unwrap_or_default());
+    // Three words, as `tidings budget` takes them.
+    let mut words = rule.split_whitespace().map(str::to_owned);
     let (budget, strategy, estimator) = (words.next(), words.next(), words.next());
-    Json(Budget { budget, strategy, estimator })
+    Json(Budget { budget, strategy, estimator, learn: learn.map(str::to_owned) })
 }
 
 async fn set(

@@ -9,8 +9,13 @@ use dispatch::command::CommandRefusal;
 use store::{StoreError, TokenScope};
 
 use super::schema::answer;
+use crate::auth::Person;
 use crate::http::server;
+use crate::store_failure;
 use crate::words::ceil_secs;
+
+/// The reason why a reader may not change the instance.
+const NEEDS_ADMIN: &str = "only administrators may do this; your account has the role reader";
 
 /// Why a request to the API failed.
 #[derive(Debug)]
@@ -46,7 +51,7 @@ pub enum ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> ApiError {
         match error {
-            StoreError::NoFeed(_) => ApiError::NotFound("there is no such feed"),
+            StoreError::NoFeed(_) => ApiError::NotFound("the feed does not exist"),
             other => ApiError::Store(other),
         }
     }
@@ -79,6 +84,14 @@ answer! {
 }
 
 impl ApiError {
+    /// The error of a person who lacks a right: by their role, or by the scope of their token.
+    pub fn of_scope(person: &Person, scope: TokenScope) -> ApiError {
+        match person.is_limited_by_role(scope) {
+            true => ApiError::Forbidden(NEEDS_ADMIN),
+            false => ApiError::ScopeTooSmall(scope),
+        }
+    }
+
     fn status_and_detail(&self) -> (StatusCode, String) {
         let (status, detail) = match self {
             ApiError::BadRequest(what) => (StatusCode::BAD_REQUEST, *what),
@@ -126,9 +139,8 @@ impl ApiError {
                 (StatusCode::SERVICE_UNAVAILABLE, refusal.message.as_str())
             }
             ApiError::Store(error) => {
-                let cause: &(dyn std::error::Error + 'static) = error;
-                tracing::warn!(error = cause, "an API request failed in the store");
-                (StatusCode::INTERNAL_SERVER_ERROR, "the database did not answer")
+                store_failure::log(error, "an API request failed in the store");
+                (store_failure::status(error), store_failure::detail(error))
             }
         };
         (status, detail.to_owned())
@@ -154,6 +166,7 @@ impl IntoResponse for ApiError {
                 let how = HeaderValue::from_static("Bearer realm=\"tidings\"");
                 headers.insert(header::WWW_AUTHENTICATE, how);
             }
+            ApiError::Store(error) => headers.extend(store_failure::retry_after(&error)),
             _ => {}
         }
         response

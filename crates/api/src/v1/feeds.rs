@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod change;
+mod requests;
 mod view;
 
 use axum::Json;
@@ -10,13 +11,15 @@ use axum::http::StatusCode;
 use dispatch::command::{AddedFeed, Command, CommandResult, PollSummary};
 use feed::FeedId;
 use serde_json::json;
-use store::{FeedFilter, FeedRow, FeedState};
+use store::{AccountId, FeedFilter, FeedRow, FeedState, TokenScope};
 
 use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
 use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
 use crate::ServerContext;
+use crate::auth::Person;
+use crate::feed_rows::seen_by;
 use crate::v1::error::ApiError;
 use behaviour::FeedBehaviour;
 pub use change::settings;
@@ -25,6 +28,8 @@ use view::{Feed, Poll, PollAnswer};
 
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 500;
+const ALL: &str = "Every feed of the instance, for administrators. Otherwise your own feeds.";
+const REMOVE_ALL: &str = "Remove the feed with its entries for everybody, for administrators.";
 /// Feeds that one request with a state reads. The answer then says where to continue.
 const LOOKED_AT_MAX: u32 = 5000;
 /// The polls of a feed that are stored one by one.
@@ -85,8 +90,10 @@ pub fn routes() -> Vec<Route> {
             .paged(LIMIT, LIMIT_MAX)
             .param("tag", "Only feeds with this tag.", json!({"type": "string"}))
             .param("state", "Only feeds in this state.", states)
+            .param("all", ALL, json!({"type": "boolean"}))
             .answers::<FeedList>(),
-        Route::post("/feeds", "Add a feed", add)
+        Route::post("/feeds", "Subscribe to a feed", add)
+            .needs(TokenScope::Write)
             .takes::<NewFeed>()
             .answers_with::<FeedAdded>(StatusCode::OK),
         Route::get("/feeds/{id}", "One feed, with the reasons for its next poll", one)
@@ -96,10 +103,26 @@ pub fn routes() -> Vec<Route> {
             "Change a feed's address, title, tags and settings",
             change::change,
         )
+        .needs(TokenScope::Write)
         .takes::<change::FeedChange>()
         .answers::<Feed>(),
-        Route::delete("/feeds/{id}", "Remove a feed with all its entries", remove),
-        Route::post("/feeds/{id}/poll", "Poll a feed now", poll).answers::<PollAnswer>(),
+        Route::get(
+            "/feeds/{id}/requests",
+            "How a feed is fetched, without secrets",
+            requests::show,
+        )
+        .needs(TokenScope::Write)
+        .answers::<requests::FetchValues>(),
+        Route::patch("/feeds/{id}/requests", "Change how a feed is fetched", requests::change)
+            .needs(TokenScope::Write)
+            .takes::<requests::FetchValuesChange>()
+            .answers::<requests::FetchValues>(),
+        Route::delete("/feeds/{id}", "End a subscription, or remove a feed", remove)
+            .needs(TokenScope::Write)
+            .param("all", REMOVE_ALL, json!({"type": "boolean"})),
+        Route::post("/feeds/{id}/poll", "Poll a feed now", poll)
+            .needs(TokenScope::Write)
+            .answers::<PollAnswer>(),
         Route::get("/feeds/{id}/polls", "The last polls of a feed", polls_of)
             .param("limit", "The highest number of polls.", polls)
             .answers::<PollList>(),
@@ -110,17 +133,28 @@ pub fn routes() -> Vec<Route> {
 
 /// Returns the feed id for a number in the path. Larger numbers than any feed's are not found.
 fn feed_id(number: i64) -> Result<FeedId, ApiError> {
-    let missing = ApiError::NotFound("there is no such feed");
+    let missing = ApiError::NotFound("the feed does not exist");
     u32::try_from(number).map(FeedId).map_err(|_| missing)
 }
 
 const UNKNOWN: ApiError =
     ApiError::BadRequest("state must be active, backing-off, damaged, gone, paused or never");
 
+/// Takes the parameter `all`. Returns the account whose feeds are meant: 0 for all.
+fn whose(person: &Person, params: &mut QueryParams) -> Result<AccountId, ApiError> {
+    match params.flag("all")?.unwrap_or(false) {
+        false => Ok(person.account),
+        true if person.may(TokenScope::Admin) => Ok(AccountId::LOCAL),
+        true => Err(ApiError::of_scope(person, TokenScope::Admin)),
+    }
+}
+
 async fn list(
     State(context): State<ServerContext>,
+    person: Person,
     mut params: QueryParams,
 ) -> Result<Json<FeedList>, ApiError> {
+    let account = whose(&person, &mut params)?;
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let after = match params.text("after") {
         None => None,
@@ -140,10 +174,11 @@ async fn list(
             // One row more than the limit shows whether there are more.
             let chunk = if state.is_none() { limit + 1 } else { LIMIT_MAX };
             let filter = FeedFilter { tag: tag.clone(), state: None, after, limit: Some(chunk) };
-            let rows = context.store.feeds(&filter)?;
+            let rows = context.store.feeds_of(account, &filter)?;
             more = rows.len() == chunk as usize;
             n_looked_at += chunk;
-            for row in rows {
+            for mut row in rows {
+                row.hide_private(person.account);
                 if feeds.len() == limit as usize {
                     more = true;
                     break;
@@ -162,25 +197,29 @@ async fn list(
 
 async fn one(
     State(context): State<ServerContext>,
+    person: Person,
     IdInPath(id): IdInPath,
 ) -> Result<Json<Feed>, ApiError> {
     let feed = feed_id(id)?;
-    Ok(Json(Feed::new(&row(&context, feed).await?)))
+    Ok(Json(Feed::new(&row(&context, &person, feed).await?)))
 }
 
-async fn row(context: &ServerContext, feed: FeedId) -> Result<FeedRow, ApiError> {
-    let store = context.store.clone();
-    blocking(move || Ok(store.feed(feed)?)).await
+/// Returns a feed as a person sees it. An administrator sees every feed.
+async fn row(context: &ServerContext, person: &Person, feed: FeedId) -> Result<FeedRow, ApiError> {
+    let (store, person) = (context.store.clone(), person.clone());
+    blocking(move || Ok(seen_by(&store, &person, feed)?)).await
 }
 
 async fn add(
     State(context): State<ServerContext>,
+    person: Person,
     JsonBody(new): JsonBody<NewFeed>,
 ) -> Result<Json<FeedAdded>, ApiError> {
     let urls = vec![new.url];
     let (tags, poll) = (new.tags.unwrap_or_default(), new.poll.unwrap_or(true));
     let force = new.force.unwrap_or(false);
-    let done = act(&context, Command::Add { urls, tags, poll, force }).await?;
+    let account = person.subscriber();
+    let done = act(&context, Command::Add { urls, tags, poll, force, account }).await?;
     let CommandResult::Added { mut feeds, mut not_added } = done else {
         return Err(unexpected_answer());
     };
@@ -198,7 +237,7 @@ async fn add(
     let added = feeds.pop().ok_or_else(unexpected_answer)?;
     let AddedFeed { id, existed, twin, poll, .. } = added;
     let candidates = poll.as_ref().map(|poll| poll.candidates.clone()).unwrap_or_default();
-    let feed = match row(&context, FeedId(id)).await {
+    let feed = match row(&context, &person, FeedId(id)).await {
         Ok(row) => Some(Feed::new(&row)),
         Err(ApiError::NotFound(_)) => None,
         Err(other) => return Err(other),
@@ -208,20 +247,27 @@ async fn add(
 
 async fn remove(
     State(context): State<ServerContext>,
+    person: Person,
     IdInPath(id): IdInPath,
+    mut params: QueryParams,
 ) -> Result<StatusCode, ApiError> {
     let feed = feed_id(id)?;
-    row(&context, feed).await?;
-    act(&context, Command::Remove { feed: feed.to_string() }).await?;
+    let account = whose(&person, &mut params)?;
+    params.end()?;
+    let store = context.store.clone();
+    blocking(move || Ok(store.feed_of(account, feed)?)).await?;
+    let account = (account != AccountId::LOCAL).then_some(account.0);
+    act(&context, Command::Remove { feed: feed.to_string(), account }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn poll(
     State(context): State<ServerContext>,
+    person: Person,
     IdInPath(id): IdInPath,
 ) -> Result<Json<PollAnswer>, ApiError> {
     let feed = feed_id(id)?;
-    row(&context, feed).await?;
+    row(&context, &person, feed).await?;
     let done = act(&context, Command::Poll { feeds: Some(vec![feed.to_string()]) }).await?;
     let CommandResult::Polled { mut polls } = done else { return Err(unexpected_answer()) };
     polls.pop().map(|polled: PollSummary| Json(polled.into())).ok_or_else(unexpected_answer)
@@ -229,6 +275,7 @@ async fn poll(
 
 async fn polls_of(
     State(context): State<ServerContext>,
+    person: Person,
     IdInPath(id): IdInPath,
     mut params: QueryParams,
 ) -> Result<Json<PollList>, ApiError> {
@@ -237,7 +284,7 @@ async fn polls_of(
     let feed = feed_id(id)?;
     let store = context.store;
     let rows = blocking(move || {
-        store.feed(feed)?;
+        seen_by(&store, &person, feed)?;
         Ok(store.polls(feed, limit)?)
     });
     Ok(Json(PollList { polls: rows.await?.iter().map(Poll::new).collect() }))
@@ -245,11 +292,12 @@ async fn polls_of(
 
 async fn posts(
     State(context): State<ServerContext>,
+    person: Person,
     IdInPath(id): IdInPath,
 ) -> Result<Json<FeedBehaviour>, ApiError> {
     let feed = feed_id(id)?;
     blocking(move || {
-        let row = context.store.feed(feed)?;
+        let row = seen_by(&context.store, &person, feed)?;
         let found = crate::behaviour::behaviour(&context.store, &row)?;
         let found = found.ok_or(ApiError::NotFound("the feed was not polled yet"))?;
         Ok(Json(FeedBehaviour::new(&found)))

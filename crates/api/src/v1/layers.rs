@@ -7,10 +7,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::rate_limit::{BURST, RateLimit};
 use crate::ServerContext;
 use crate::auth::Person;
 use crate::http::etag;
+use crate::rate_limit::{BURST, RateLimit};
 use crate::v1::error::ApiError;
 use crate::words::ceil_secs;
 

@@ -1,4 +1,4 @@
-//! Subscription lists: OPML export of all feeds, and import.
+//! Subscription lists: OPML export of one's feeds, and import.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,6 +13,7 @@ use super::route::Route;
 use super::schema::answer;
 use super::{act, blocking, unexpected_answer};
 use crate::ServerContext;
+use crate::auth::Person;
 use crate::v1::error::ApiError;
 
 /// The media type of OPML.
@@ -32,16 +33,20 @@ answer! {
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/opml", "All feeds as OPML, secrets masked", export).answers_text(KIND),
-        Route::post("/opml", "Add the feeds of a list; makes no request", import)
+        Route::get("/opml", "Your feeds as OPML, secrets masked", export).answers_text(KIND),
+        Route::post("/opml", "Subscribe to the feeds of a list; makes no request", import)
+            .needs(store::TokenScope::Write)
             .takes_text(KIND)
             .answers::<Imported>(),
     ]
 }
 
-async fn export(State(context): State<ServerContext>) -> Result<Response, ApiError> {
+async fn export(
+    State(context): State<ServerContext>,
+    person: Person,
+) -> Result<Response, ApiError> {
     let text = blocking(move || {
-        let feeds = context.store.feeds(&FeedFilter::default())?;
+        let feeds = context.store.feeds_of(person.account, &FeedFilter::default())?;
         let outlines = feeds.into_iter().map(|feed| Outline {
             title: feed.shown_title().map(str::to_owned),
             url: feed.location.url.masked(),
@@ -56,6 +61,7 @@ async fn export(State(context): State<ServerContext>) -> Result<Response, ApiErr
 
 async fn import(
     State(context): State<ServerContext>,
+    person: Person,
     TextBody(body): TextBody,
 ) -> Result<Json<Imported>, ApiError> {
     let list =
@@ -70,7 +76,8 @@ async fn import(
         site: outline.site,
         tags: outline.tags,
     });
-    let done = act(&context, Command::Import { feeds: feeds.collect() }).await?;
+    let (feeds, account) = (feeds.collect(), person.subscriber());
+    let done = act(&context, Command::Import { feeds, account }).await?;
     let CommandResult::Imported { added, known, refused } = done else {
         return Err(unexpected_answer());
     };

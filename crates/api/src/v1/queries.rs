@@ -9,14 +9,16 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult};
 use query::{Catalog, Create, Effect, Statement};
-use store::{QueryRow, Store};
+use store::{AccountRole, QueryRow, Store, TokenScope};
 
 use super::extract::{JsonBody, NameInPath};
 use super::route::Route;
 use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
 use crate::ServerContext;
+use crate::auth::Person;
 use crate::v1::error::ApiError;
+pub use trial::KeptEntry;
 use view::Query;
 
 /// The longest time that `apply` may look back.
@@ -87,6 +89,12 @@ request! {
         past_seconds: Option<u64>,
     }
 
+    /// The people who see the matches of a query.
+    Sharing {
+        /// Whether everybody on the instance sees them.
+        shared: bool,
+    }
+
     /// Statements to check.
     QueryText {
         /// The statements, as in a file.
@@ -98,18 +106,22 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/queries", "All queries", list).answers::<QueryList>(),
         Route::post("/queries", "Apply statements: all of them or none", apply)
+            .needs(TokenScope::Write)
             .takes::<NewQueries>()
             .answers::<QueriesApplied>(),
         Route::post("/queries/check", "Check statements without applying them", check)
-            .needs(store::TokenScope::Read)
+            .needs(TokenScope::Read)
             .takes::<QueryText>()
             .answers::<QueriesChecked>(),
         Route::post("/queries/test", "Test statements on recent entries", trial::test)
-            .needs(store::TokenScope::Read)
+            .needs(TokenScope::Read)
             .takes::<trial::QueryTrial>()
             .answers::<trial::QueriesTried>(),
         Route::get("/queries/{name}", "One query", one).answers::<Query>(),
-        Route::delete("/queries/{name}", "Drop a query", drop_one),
+        Route::delete("/queries/{name}", "Drop a query", drop_one).needs(TokenScope::Write),
+        Route::put("/queries/{name}/shared", "Share a query with everybody here", share)
+            .needs(TokenScope::Write)
+            .takes::<Sharing>(),
         Route::get(
             "/queries/{name}/deliveries",
             "Receivers of a query, and the state of their deliveries",
@@ -124,6 +136,7 @@ pub fn routes() -> Vec<Route> {
         .paged(100, 1000)
         .answers::<receivers::DeadLetterList>(),
         Route::post("/queries/{name}/replay", "Try its dead letters again", replay)
+            .needs(TokenScope::Write)
             .answers::<Replaying>(),
     ]
 }
@@ -131,15 +144,19 @@ pub fn routes() -> Vec<Route> {
 use receivers::{all as all_receivers, dead};
 
 /// Finds the query named in the path.
-fn find(store: &Store, name: &str) -> Result<QueryRow, ApiError> {
-    store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))
+fn find(store: &Store, person: &Person, name: &str) -> Result<QueryRow, ApiError> {
+    store.query_of(person.account, name)?.ok_or(ApiError::NotFound("the query does not exist"))
 }
 
-async fn list(State(context): State<ServerContext>) -> Result<Json<QueryList>, ApiError> {
+async fn list(
+    State(context): State<ServerContext>,
+    person: Person,
+) -> Result<Json<QueryList>, ApiError> {
     blocking(move || {
         let store = &context.store;
-        let rows = store.queries()?;
-        let queries = rows.iter().map(|row| Query::new(store, row)).collect::<Result<_, _>>()?;
+        let rows = store.queries_of(person.account)?;
+        let shown = rows.iter().map(|row| Query::new(store, person.account, row));
+        let queries = shown.collect::<Result<_, _>>()?;
         Ok(Json(QueryList { queries }))
     })
     .await
@@ -147,24 +164,27 @@ async fn list(State(context): State<ServerContext>) -> Result<Json<QueryList>, A
 
 async fn one(
     State(context): State<ServerContext>,
+    person: Person,
     NameInPath(name): NameInPath,
 ) -> Result<Json<Query>, ApiError> {
     blocking(move || {
-        let row = find(&context.store, &name)?;
-        Ok(Json(Query::new(&context.store, &row)?))
+        let row = find(&context.store, &person, &name)?;
+        Ok(Json(Query::new(&context.store, person.account, &row)?))
     })
     .await
 }
 
 async fn apply(
     State(context): State<ServerContext>,
+    person: Person,
     JsonBody(new): JsonBody<NewQueries>,
 ) -> Result<Json<QueriesApplied>, ApiError> {
     if new.past_seconds.is_some_and(|past| past > PAST_MAX) {
         return Err(ApiError::BadRequest("past_seconds must be at most a year (31536000)"));
     }
     let (text, past) = (new.text, new.past_seconds);
-    let wish = QueriesCommand::Apply { file: "text".to_owned(), text, past };
+    let account = person.subscriber();
+    let wish = QueriesCommand::Apply { file: "text".to_owned(), text, past, account };
     let CommandResult::Query { granted } = act(&context, Command::Query { wish }).await? else {
         return Err(unexpected_answer());
     };
@@ -177,27 +197,65 @@ async fn apply(
 
 async fn drop_one(
     State(context): State<ServerContext>,
+    person: Person,
     NameInPath(name): NameInPath,
 ) -> Result<StatusCode, ApiError> {
-    let (store, wanted) = (context.store.clone(), name.clone());
-    blocking(move || find(&store, &wanted)).await?;
-    act(&context, Command::Query { wish: QueriesCommand::Drop { name } }).await?;
+    let account = changes_as(&context, &person, &name).await?;
+    act(&context, Command::Query { wish: QueriesCommand::Drop { name, account } }).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+async fn share(
+    State(context): State<ServerContext>,
+    person: Person,
+    NameInPath(name): NameInPath,
+    JsonBody(Sharing { shared }): JsonBody<Sharing>,
+) -> Result<StatusCode, ApiError> {
+    let account = changes_as(&context, &person, &name).await?;
+    let wish = QueriesCommand::Share { name, shared, account };
+    act(&context, Command::Query { wish }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns the account that changes a query. An administrator changes queries of the instance for
+/// the instance.
+async fn changes_as(
+    context: &ServerContext,
+    person: &Person,
+    name: &str,
+) -> Result<Option<i64>, ApiError> {
+    let (store, person, name) = (context.store.clone(), person.clone(), name.to_owned());
+    blocking(move || {
+        let row = find(&store, &person, &name)?;
+        let of_instance = row.scope.owner.is_none() && person.may(TokenScope::Admin);
+        Ok(person.subscriber().filter(|_| !of_instance))
+    })
+    .await
 }
 
 async fn replay(
     State(context): State<ServerContext>,
+    person: Person,
     NameInPath(name): NameInPath,
 ) -> Result<Json<Replaying>, ApiError> {
-    let (store, wanted) = (context.store.clone(), name.clone());
-    blocking(move || find(&store, &wanted)).await?;
-    let done = act(&context, Command::Query { wish: QueriesCommand::Replay { name } }).await?;
+    let account = changes_as(&context, &person, &name).await?;
+    let wish = QueriesCommand::Replay { name, account };
+    let done = act(&context, Command::Query { wish }).await?;
     match done {
         CommandResult::Query { granted: QueriesResult::Replaying { letters } } => {
             Ok(Json(Replaying { letters }))
         }
         _ => Err(unexpected_answer()),
     }
+}
+
+/// Finds the same, if the person may change it: it is theirs, or an administrator's.
+fn find_own(store: &Store, person: &Person, name: &str) -> Result<QueryRow, ApiError> {
+    let row = find(store, person, name)?;
+    let is_own = person.subscriber().is_none()
+        || row.scope.owner == Some(person.account)
+        || row.scope.owner.is_none() && person.role == AccountRole::Admin;
+    if is_own { Ok(row) } else { Err(ApiError::Forbidden("this query belongs to somebody else")) }
 }
 
 /// Checked statements with their effects, and the existing queries.
@@ -209,6 +267,7 @@ struct StatementCheck {
 
 fn checked(
     store: &Store,
+    person: &Person,
     text: &str,
 ) -> Result<Result<StatementCheck, Vec<query::Fault>>, ApiError> {
     let statements = match query::parse(text) {
@@ -216,7 +275,7 @@ fn checked(
         Err(faults) => return Ok(Err(faults)),
     };
     let (mut existing, mut catalog) = (Vec::new(), Catalog::new());
-    for row in store.queries()? {
+    for row in store.queries_of(person.account)? {
         if let Some(create) = query::parse_create(&row.text) {
             catalog.insert(&row.name, &create.query);
             existing.push(create);
@@ -230,10 +289,11 @@ fn checked(
 
 async fn check(
     State(context): State<ServerContext>,
+    person: Person,
     JsonBody(body): JsonBody<QueryText>,
 ) -> Result<Json<QueriesChecked>, ApiError> {
     blocking(move || {
-        Ok(Json(match checked(&context.store, &body.text)? {
+        Ok(Json(match checked(&context.store, &person, &body.text)? {
             Ok(checked) => {
                 let queries =
                     checked.effects.iter().map(|effect| statement_effect(&checked, effect));

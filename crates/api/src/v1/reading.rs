@@ -1,14 +1,17 @@
 //! Entries as one account reads them: lists by scope and search, one entry with its revisions, read
 //! and star marks.
 
+mod article;
 mod marks;
-mod view;
+pub mod view;
 
 use axum::Json;
 use axum::extract::State;
 use feed::{EntryId, Time};
 use serde_json::json;
-use store::{ReadEntry, ReadingFilter, ReadingPosition, Scope, Store, TokenScope};
+use store::{
+    AccountId, ReadEntry, ReadingFilter, ReadingPosition, Scope, Store, StoreError, TokenScope,
+};
 
 use super::blocking;
 use super::extract::{IdInPath, QueryParams};
@@ -65,6 +68,7 @@ pub fn routes() -> Vec<Route> {
                 "Only entries that match a search. Cannot be combined with feed, tag or query.",
                 text(),
             )
+            .param("language", "Only entries in this language, such as `de`.", text())
             .param("unread", "Only unread entries, or only read ones.", flag())
             .param("starred", "Only starred entries, or only others.", flag())
             .param("since", "Only entries published at or after this time.", moment())
@@ -81,6 +85,16 @@ pub fn routes() -> Vec<Route> {
             .takes::<marks::ManyMarks>(),
         Route::get("/entries/{id}", "One entry, with its older texts", one)
             .answers::<EntryWithRevisions>(),
+        Route::get("/entries/{id}/article", "The page behind an entry", article::article)
+            .answers::<view::ArticleView>(),
+        Route::post("/entries/{id}/article", "Load the page behind an entry", article::load)
+            .needs(TokenScope::Write)
+            .answers_with::<view::ArticleView>(axum::http::StatusCode::ACCEPTED),
+        Route::get("/entries/{id}/position", "Positions in recordings", article::positions)
+            .answers::<view::Positions>(),
+        Route::put("/entries/{id}/position", "Keep a position", article::keep_position)
+            .needs(TokenScope::Write)
+            .takes::<article::NewPosition>(),
         Route::patch("/entries/{id}", "Mark or star an entry", marks::mark_one)
             .needs(TokenScope::Write)
             .takes::<marks::Marks>()
@@ -91,6 +105,7 @@ pub fn routes() -> Vec<Route> {
 /// Returns the scope that a client names.
 fn scope(
     store: &Store,
+    account: AccountId,
     feed: Option<&str>,
     tag: Option<String>,
     query: Option<&str>,
@@ -98,13 +113,13 @@ fn scope(
     match (feed, tag, query) {
         (None, None, None) => Ok(Scope::All),
         (Some(feed), None, None) => {
-            let found = store.find_feed(feed)?;
-            found.map(Scope::Feed).ok_or(ApiError::NotFound("there is no such feed"))
+            let found = store.find_feed_of(account, feed)?;
+            found.map(Scope::Feed).ok_or(ApiError::NotFound("the feed does not exist"))
         }
         (None, Some(tag), None) => Ok(Scope::Tag(tag)),
         (None, None, Some(query)) => {
-            let found = store.query(query)?.map(|row| Scope::Query(row.id));
-            found.ok_or(ApiError::NotFound("there is no such query"))
+            let found = store.query_of(account, query)?.map(|row| Scope::Query(row.id));
+            found.ok_or(ApiError::NotFound("the query does not exist"))
         }
         _ => Err(ApiError::BadRequest("name a feed, a tag or a query, not several")),
     }
@@ -135,6 +150,7 @@ async fn list(
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let from = params.text("after").map(|text| place(&text)).transpose()?;
     let (feed, tag, query) = (params.text("feed"), params.text("tag"), params.text("query"));
+    let language = params.text("language").map(|tag| tag.to_lowercase());
     let unread = params.flag("unread")?;
     let starred = params.flag("starred")?;
     let since = params.parsed("since", "time such as 2011-07-16T05:00:00Z")?;
@@ -144,10 +160,11 @@ async fn list(
     params.end()?;
     blocking(move || {
         let store = &context.store;
-        let scope = scope(store, feed.as_deref(), tag, query.as_deref())?;
+        let scope = scope(store, person.account, feed.as_deref(), tag, query.as_deref())?;
         let reading = ReadingFilter {
             read: unread.map(|unread| !unread),
             starred,
+            language,
             since,
             until,
             oldest_first,
@@ -157,7 +174,7 @@ async fn list(
         let rows = store.reading(&reading)?;
         let full = store::is_full(rows.iter().map(|row| &row.entry), limit);
         let next = rows.last().filter(|_| full).map(|last| cursor(last.place()));
-        Ok(Json(EntryList { entries: shown(store, &rows, content), next }))
+        Ok(Json(EntryList { entries: shown(store, person.account, &rows, content)?, next }))
     })
     .await
 }
@@ -183,17 +200,22 @@ async fn found(
         SearchError::Query(_) => ApiError::Invalid(error.to_string()),
         SearchError::Store(error) => ApiError::Store(error),
     })?;
-    let store = context.store.clone();
+    let (store, account) = (context.store.clone(), person.account);
     blocking(move || {
         let next = found.next.map(|entry| format!("s{entry}"));
-        Ok(EntryList { entries: shown(&store, &found.entries, content), next })
+        Ok(EntryList { entries: shown(&store, account, &found.entries, content)?, next })
     })
     .await
 }
 
-fn shown(store: &Store, rows: &[ReadEntry], content: bool) -> Vec<Entry> {
-    let mut feeds = FeedNames::default();
-    rows.iter().map(|row| Entry::new(row, &mut feeds, store, content)).collect()
+fn shown(
+    store: &Store,
+    account: AccountId,
+    rows: &[ReadEntry],
+    content: bool,
+) -> Result<Vec<Entry>, StoreError> {
+    let feeds = FeedNames::of(store, account, rows)?;
+    Ok(rows.iter().map(|row| Entry::new(row, &feeds, content)).collect())
 }
 
 async fn one(
@@ -203,11 +225,11 @@ async fn one(
 ) -> Result<Json<EntryWithRevisions>, ApiError> {
     blocking(move || {
         let (store, id) = (&context.store, EntryId(id));
-        let row = store.read_entries(person.account, &[id])?.pop();
-        let row = row.ok_or(ApiError::NotFound("there is no such entry"))?;
+        let rows = store.read_entries(person.account, &[id])?;
+        let row = rows.first().ok_or(ApiError::NotFound("the entry does not exist"))?;
         let revisions = store.revisions(id)?.into_iter().map(view::Revision::from);
         Ok(Json(EntryWithRevisions {
-            entry: Entry::new(&row, &mut FeedNames::default(), store, true),
+            entry: Entry::new(row, &FeedNames::of(store, person.account, &rows)?, true),
             revisions: revisions.collect(),
         }))
     })

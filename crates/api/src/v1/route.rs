@@ -20,6 +20,8 @@ pub struct Route {
     /// The path below `/api/v1`.
     pub path: &'static str,
     pub scope: TokenScope,
+    /// Whether it only changes the account of the caller. Then the role does not matter.
+    is_own: bool,
     /// A summary without a full stop.
     pub what: &'static str,
     params: Vec<ParamSpec>,
@@ -108,6 +110,7 @@ impl Route {
             method,
             path,
             scope,
+            is_own: false,
             what,
             params: Vec::new(),
             sent: None,
@@ -119,6 +122,12 @@ impl Route {
     /// Sets the scope that a token needs. The default is read for GET and admin otherwise.
     pub fn needs(mut self, scope: TokenScope) -> Route {
         self.scope = scope;
+        self
+    }
+
+    /// Says that the route only reads or changes the account of the caller.
+    pub fn own(mut self) -> Route {
+        self.is_own = true;
         self
     }
 
@@ -178,15 +187,26 @@ impl Route {
 
     /// Returns the handler behind a check of its scope.
     pub fn guarded(self) -> MethodRouter<ServerContext> {
-        let scope = self.scope;
+        let (scope, is_own) = (self.scope, self.is_own);
         let allowed = move |request: Request, next: Next| async move {
             match request.extensions().get::<Person>() {
+                Some(person) if is_own && person.own_scope >= scope => next.run(request).await,
                 Some(person) if person.may(scope) => next.run(request).await,
-                Some(_) => ApiError::ScopeTooSmall(scope).into_response(),
+                Some(person) => ApiError::of_scope(person, scope).into_response(),
                 None => ApiError::Unauthenticated.into_response(),
             }
         };
         self.handler.layer(axum::middleware::from_fn(allowed))
+    }
+
+    fn needs_in_words(&self) -> String {
+        let scope = self.scope.word();
+        match (self.scope, self.is_own) {
+            (TokenScope::Admin, false) => {
+                format!("Needs the scope `{scope}` and an account with the role `admin`.")
+            }
+            _ => format!("Needs the scope `{scope}`."),
+        }
     }
 
     fn described(&self, parts: &mut SchemaParts) -> Value {
@@ -212,7 +232,7 @@ impl Route {
         let status = self.answered.status.as_u16().to_string();
         let mut described = json!({
             "summary": self.what,
-            "description": format!("Needs the scope `{}`.", self.scope.word()),
+            "description": self.needs_in_words(),
             "parameters": params,
             "responses": {
                 status: good,
@@ -279,7 +299,7 @@ const ABOUT: &str = "The API can do everything that the page can do. Lists are r
 
 /// Answers an unknown path.
 pub async fn missing() -> Response {
-    ApiError::NotFound("no such path; /api/openapi.json lists all paths").into_response()
+    ApiError::NotFound("the path does not exist; /api/openapi.json lists all paths").into_response()
 }
 
 pub async fn other_method() -> Response {

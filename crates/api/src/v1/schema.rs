@@ -168,6 +168,18 @@ impl FromField for String {
     }
 }
 
+impl FromField for f64 {
+    fn of(value: Option<Value>) -> Result<f64, String> {
+        read(value.ok_or("is missing")?)
+    }
+}
+
+impl FromField for i64 {
+    fn of(value: Option<Value>) -> Result<i64, String> {
+        read(value.ok_or("is missing")?)
+    }
+}
+
 impl FromField for bool {
     fn of(value: Option<Value>) -> Result<bool, String> {
         read(value.ok_or("is missing")?)

@@ -3,6 +3,7 @@
 //! entries.
 
 mod entry;
+mod relevance;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -11,21 +12,25 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use feed::{EntryId, FeedId};
 use futures_util::stream::{self, Stream};
 use serde_json::json;
-use store::{EntryFilter, EntryRow, QueryId, Store, StoreError, StreamCursor, TokenScope};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use store::{
+    AccountId, EntryFilter, QueryId, Signal, SignalReceiver, Store, StoreError, StreamCursor,
+    TokenScope,
+};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::blocking;
-use super::extract::{IdInPath, JsonBody, QueryParams};
+use super::extract::QueryParams;
 use super::route::Route;
-use super::schema::{Omittable, answer, request};
+use super::schema::{Omittable, answer};
 use crate::ServerContext;
-use crate::auth::{self, Person};
+use crate::auth::Person;
+use crate::session::LoginWatch;
 use crate::v1::error::ApiError;
 use entry::{FeedAddresses, StreamEntry};
 
@@ -39,14 +44,12 @@ const EVENTS_MAX: u32 = 20;
 /// kilobytes, so twenty of them stay below it. Two hundred slow clients of long entries hold one
 /// entry each.
 const HELD_BYTES_MAX: usize = 128 << 10;
-/// The interval at which an open stream looks for new entries.
+/// The interval at which an open stream looks for new entries. On PostgreSQL it looks when a
+/// signal comes, and at longer intervals in any case.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// Looks between two checks whether the client still has access: about ten seconds.
-const LOOKS_UNASKED: u32 = 32;
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(2);
 /// The interval of keep-alive messages, so that no proxy closes a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Streams that may be open at once; each reads the store three times a second.
-pub const STREAMS_MAX: usize = 200;
 
 pub fn routes() -> Vec<Route> {
     let text = || json!({"type": "string"});
@@ -71,9 +74,9 @@ pub fn routes() -> Vec<Route> {
             .param("feed", feed, text())
             .header("Last-Event-ID", "The cursor of the last event that arrived.")
             .answers_text("text/event-stream"),
-        Route::post("/entries/{id}/relevance", "Rate an entry", relevance)
+        Route::post("/entries/{id}/relevance", "Rate an entry", relevance::relevance)
             .needs(TokenScope::Write)
-            .takes::<Word>(),
+            .takes::<relevance::Word>(),
     ]
 }
 
@@ -114,9 +117,9 @@ impl StreamParams {
 #[derive(Clone, Copy, Debug)]
 struct StreamPosition {
     spot: StreamSpot,
-    /// The client sent a cursor, so it is told about removed entries after it.
+    /// The client sent a cursor, so it learns which entries after it were removed.
     has_cursor: bool,
-    /// The cursor is not from this stream: the client starts with the oldest entry and is told
+    /// The cursor is not from this stream: the client starts with the oldest entry and learns
     /// about a gap.
     foreign: bool,
 }
@@ -124,7 +127,7 @@ struct StreamPosition {
 /// A position in the whole stream, in a feed's part of it, or in a query's.
 #[derive(Clone, Copy, Debug)]
 enum StreamSpot {
-    Stream { after: EntryId },
+    Stream { account: AccountId, after: EntryId },
     Feed { feed: FeedId, after: EntryId },
     Query { query: QueryId, after: i64 },
 }
@@ -136,7 +139,11 @@ struct StreamBatch {
 }
 
 impl StreamPosition {
-    fn find(store: &Store, wanted: &StreamParams) -> Result<StreamPosition, ApiError> {
+    fn find(
+        store: &Store,
+        account: AccountId,
+        wanted: &StreamParams,
+    ) -> Result<StreamPosition, ApiError> {
         let cursor = wanted.after.as_deref().filter(|text| *text != "now").map(str::parse);
         let cursor =
             cursor.transpose().map_err(|_| ApiError::BadRequest("after is not a cursor"))?;
@@ -153,16 +160,17 @@ impl StreamPosition {
                 Some(_) => return Err(ApiError::BadRequest("after is the cursor of a query")),
             };
             let spot = match &wanted.feed {
-                None => StreamSpot::Stream { after },
+                None => StreamSpot::Stream { account, after },
                 Some(name) => {
-                    let found = store.find_feed(name)?;
-                    let feed = found.ok_or(ApiError::NotFound("there is no such feed"))?;
+                    let found = store.find_feed_of(account, name)?;
+                    let feed = found.ok_or(ApiError::NotFound("the feed does not exist"))?;
                     StreamSpot::Feed { feed, after }
                 }
             };
             return Ok(StreamPosition { spot, has_cursor: after > EntryId(0), foreign });
         };
-        let row = store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))?;
+        let row = store.query_of(account, name)?;
+        let row = row.ok_or(ApiError::NotFound("the query does not exist"))?;
         let (after, foreign) = match cursor {
             _ if from_now => (row.last_position, false),
             None => (0, false),
@@ -184,23 +192,22 @@ impl StreamPosition {
         limit: u32,
         feeds: &mut FeedAddresses,
     ) -> Result<StreamBatch, StoreError> {
-        let shown =
-            |row: &EntryRow| StreamEntry::new(store, feeds, StreamCursor::Stream(row.id), row);
         let (entries, gap) = match &mut self.spot {
-            StreamSpot::Stream { after } => {
-                let page = store.stream(*after, limit)?;
+            StreamSpot::Stream { account, after } => {
+                let page = store.stream_of(*account, *after, limit)?;
                 *after = page.next;
-                (page.entries.iter().map(shown).collect::<Result<_, _>>()?, page.gap)
+                (StreamEntry::list(store, feeds, &page.entries)?, page.gap)
             }
             StreamSpot::Feed { feed, after } => {
                 let rows = store.entries(*after, &EntryFilter { feed: Some(*feed), limit })?;
                 *after = rows.last().map_or(*after, |row| row.id);
                 // All feeds share one sequence of numbers, so a missing number is not a gap.
-                (rows.iter().map(shown).collect::<Result<_, _>>()?, false)
+                (StreamEntry::list(store, feeds, &rows)?, false)
             }
             StreamSpot::Query { query, after } => {
                 let page = store.query_entries(*query, *after, limit)?;
                 *after = page.next;
+                feeds.load(store, page.entries.iter().map(|found| &found.entry))?;
                 let mut entries = Vec::with_capacity(page.entries.len());
                 for found in &page.entries {
                     let cursor = StreamCursor::Query(*query, found.position);
@@ -219,7 +226,7 @@ impl StreamPosition {
 
     fn cursor(&self) -> StreamCursor {
         match self.spot {
-            StreamSpot::Stream { after } | StreamSpot::Feed { after, .. } => {
+            StreamSpot::Stream { after, .. } | StreamSpot::Feed { after, .. } => {
                 StreamCursor::Stream(after)
             }
             StreamSpot::Query { query, after } => StreamCursor::Query(query, after),
@@ -230,12 +237,13 @@ impl StreamPosition {
 /// Answers with a page of entries, oldest first.
 pub async fn list(
     State(context): State<ServerContext>,
+    person: Person,
     mut params: QueryParams,
 ) -> Result<Json<StreamPage>, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let wanted = StreamParams::read(params)?;
     blocking(move || {
-        let mut place = StreamPosition::find(&context.store, &wanted)?;
+        let mut place = StreamPosition::find(&context.store, person.account, &wanted)?;
         let page = place.read(&context.store, limit, &mut FeedAddresses::default())?;
         let next = place.cursor().to_string();
         Ok(Json(StreamPage { entries: page.entries, next, gap: page.gap }))
@@ -246,9 +254,8 @@ pub async fn list(
 /// An open stream of events.
 struct OpenStream {
     context: ServerContext,
-    person: Person,
-    headers: HeaderMap,
-    looks: u32,
+    login: LoginWatch,
+    news: SignalReceiver,
     place: StreamPosition,
     feeds: FeedAddresses,
     waiting: VecDeque<Event>,
@@ -271,17 +278,17 @@ pub async fn stream(
     }
     let taken =
         Arc::clone(&context.streams).try_acquire_owned().map_err(|_| ApiError::TooManyStreams)?;
-    let store = context.store.clone();
-    let place = blocking(move || StreamPosition::find(&store, &wanted)).await?;
+    let (store, account) = (context.store.clone(), person.account);
+    let place = blocking(move || StreamPosition::find(&store, account, &wanted)).await?;
     // A client that is cut off before the first entry must know its position.
     let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
     let waiting = VecDeque::from([start]);
     let feeds = FeedAddresses::default();
+    let news = context.store.signals(Signal::Entries);
     let following = OpenStream {
         context,
-        person,
-        headers,
-        looks: 0,
+        login: LoginWatch::new(person, headers),
+        news,
         place,
         feeds,
         waiting,
@@ -298,35 +305,30 @@ fn events(following: OpenStream) -> impl Stream<Item = Result<Event, Infallible>
             if let Some(event) = following.waiting.pop_front() {
                 return Some((Ok(event), following));
             }
-            if !following.may_go_on().await {
+            if !following.login.may_go_on(&following.context).await {
                 return None;
             }
             following = tokio::task::spawn_blocking(move || following.look()).await.ok()??;
             if following.waiting.is_empty() {
-                tokio::time::sleep(LOOK_EVERY).await;
+                following.news.wait(LOOK_EVERY, LOOK_AT_LEAST_EVERY).await;
             }
         }
     })
 }
 
 impl OpenStream {
-    /// Checks at intervals whether the client still has access. A client that reconnects gets the
-    /// reason.
-    async fn may_go_on(&mut self) -> bool {
-        self.looks = self.looks.wrapping_add(1);
-        if !self.looks.is_multiple_of(LOOKS_UNASKED) {
-            return true;
-        }
-        auth::is_still_allowed(&self.context, &self.headers, &self.person).await.unwrap_or(false)
-    }
-
     /// Reads the next entries. Returns `None` if the query or the store is gone, which ends the
-    /// stream.
+    /// stream. While the database does not answer, the stream waits.
     fn look(mut self) -> Option<OpenStream> {
-        if let StreamSpot::Query { query, .. } = self.place.spot {
-            self.context.store.last_position(query).ok()??;
-        }
-        let page = self.place.read(&self.context.store, self.at_once, &mut self.feeds).ok()?;
+        let before = self.place;
+        let page = match self.read() {
+            Ok(page) => page?,
+            Err(error) if error.is_unavailable() => {
+                self.place = before;
+                return Some(self);
+            }
+            Err(_) => return None,
+        };
         if page.gap {
             self.waiting.push_back(Event::default().event("gap").data("{}"));
         }
@@ -340,41 +342,22 @@ impl OpenStream {
         self.at_once = at_once(self.at_once, n_bytes);
         Some(self)
     }
+
+    /// Reads the next entries; `None` if the query is gone.
+    fn read(&mut self) -> Result<Option<StreamBatch>, StoreError> {
+        let store = &self.context.store;
+        if let StreamSpot::Query { query, .. } = self.place.spot
+            && store.last_position(query)?.is_none()
+        {
+            return Ok(None);
+        }
+        self.place.read(store, self.at_once, &mut self.feeds).map(Some)
+    }
 }
 
 /// Returns how many entries a stream reads next, from the number and bytes of the last ones.
 fn at_once(last: u32, n_bytes: usize) -> u32 {
     if n_bytes > HELD_BYTES_MAX { 1 } else { (last * 2).min(EVENTS_MAX) }
-}
-
-request! {
-    /// A consumer's rating of an entry.
-    Word {
-        /// Whether it was worth having.
-        relevant: bool,
-    }
-}
-
-/// Stores a rating of an entry. Only JSON is accepted, which a form on another site cannot send.
-pub async fn relevance(
-    State(context): State<ServerContext>,
-    IdInPath(id): IdInPath,
-    JsonBody(word): JsonBody<Word>,
-) -> Result<Response, ApiError> {
-    let now = (context.now)();
-    let store = context.store;
-    let noted =
-        blocking(move || Ok(store.note_relevance(EntryId(id), word.relevant, now)?)).await?;
-    if noted {
-        Ok(StatusCode::NO_CONTENT.into_response())
-    } else {
-        Err(ApiError::NotFound("there is no such entry"))
-    }
-}
-
-/// Returns the limit of open streams.
-pub fn stream_limit() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(STREAMS_MAX))
 }
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use dispatch::command::{Command, Target};
+use dispatch::command::{BulkCommand, Command, Target};
+use serde_json::json;
+use store::{AccountId, NumberedTag, Settings, TokenScope};
 
-use super::extract::{JsonBody, NameInPath};
+use super::extract::{JsonBody, NameInPath, QueryParams};
 use super::feeds::{FeedSettings, settings};
 use super::route::Route;
 use super::schema::{Edit, answer, request};
 use super::{act, blocking};
 use crate::ServerContext;
+use crate::auth::Person;
 use crate::v1::error::ApiError;
 
 answer! {
@@ -48,25 +51,66 @@ request! {
         weight: Option<f64>,
         /// Whether its feeds are paused.
         paused: Option<bool>,
+        /// The region whose terminals poll its feeds.
+        region: Edit<String>,
+    }
+}
+
+request! {
+    /// An order of tags.
+    TagOrder {
+        /// Names of tags, the first one first, at most 2000. Other tags follow.
+        tags: Vec<String>,
     }
 }
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/tags", "All tags", list).answers::<TagList>(),
+        Route::get("/tags", "All tags", list)
+            .param("all", ALL, json!({"type": "boolean"}))
+            .answers::<TagList>(),
+        Route::put("/tags", "Set the order of your tags", order)
+            .needs(TokenScope::Write)
+            .takes::<TagOrder>()
+            .answers::<TagList>(),
         Route::patch("/tags/{tag}", "Rename a tag, or change the settings of its feeds", change)
+            .needs(TokenScope::Write)
             .takes::<TagChange>()
             .answers::<TagList>(),
-        Route::delete("/tags/{tag}", "Remove a tag from all feeds", remove),
+        Route::delete("/tags/{tag}", "Remove a tag from all feeds", remove)
+            .needs(TokenScope::Write),
     ]
 }
 
-async fn list(State(context): State<ServerContext>) -> Result<Json<TagList>, ApiError> {
-    tags(context).await.map(Json)
+const ALL: &str = "The tags of the instance, which choose settings, for administrators.";
+
+async fn list(
+    State(context): State<ServerContext>,
+    person: Person,
+    mut params: QueryParams,
+) -> Result<Json<TagList>, ApiError> {
+    let all = params.flag("all")?.unwrap_or(false);
+    params.end()?;
+    if all && !person.may(TokenScope::Admin) {
+        return Err(ApiError::of_scope(&person, TokenScope::Admin));
+    }
+    let account = if all { AccountId::LOCAL } else { person.account };
+    tags(context, account).await.map(Json)
 }
 
-async fn tags(context: ServerContext) -> Result<TagList, ApiError> {
+/// Returns the tags of an account; account 0 stands for the instance.
+async fn tags(context: ServerContext, account: AccountId) -> Result<TagList, ApiError> {
     blocking(move || {
+        if account != AccountId::LOCAL {
+            let rows = context.store.tags_of(account)?.into_iter();
+            let rows = rows.filter(|row| row.number != NumberedTag::UNTAGGED);
+            let tags = rows.map(|row| Tag {
+                settings: (&Settings::default()).into(),
+                name: row.tag,
+                feeds: row.n_feeds,
+            });
+            return Ok(TagList { tags: tags.collect() });
+        }
         let rows = context.store.tags()?.into_iter();
         let tags = rows.map(|row| Tag {
             settings: (&row.settings).into(),
@@ -78,35 +122,62 @@ async fn tags(context: ServerContext) -> Result<TagList, ApiError> {
     .await
 }
 
-/// Returns an error if no feed or setting has the tag.
-async fn known(context: &ServerContext, tag: &str) -> Result<(), ApiError> {
-    let known = tags(context.clone()).await?.tags.into_iter().any(|known| known.name == tag);
-    if known { Ok(()) } else { Err(ApiError::NotFound("there is no such tag")) }
+/// Returns an error if an account has no such tag.
+async fn known(context: &ServerContext, account: AccountId, tag: &str) -> Result<(), ApiError> {
+    let tags = tags(context.clone(), account).await?.tags;
+    match tags.into_iter().any(|known| known.name == tag) {
+        true => Ok(()),
+        false => Err(ApiError::NotFound("the tag does not exist")),
+    }
 }
 
+/// Renames a tag of the person. Settings belong to the tag of this name on the instance.
 async fn change(
     State(context): State<ServerContext>,
+    person: Person,
     NameInPath(tag): NameInPath,
     JsonBody(change): JsonBody<TagChange>,
 ) -> Result<Json<TagList>, ApiError> {
-    known(&context, &tag).await?;
     let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
     let mut commands = Vec::new();
-    if let Some(change) = settings(change.policy, seconds, change.weight, change.paused)? {
+    let (weight, paused, region) = (change.weight, change.paused, change.region);
+    if let Some(change) = settings(change.policy, seconds, weight, paused, region)? {
+        if !person.may(TokenScope::Admin) {
+            return Err(ApiError::of_scope(&person, TokenScope::Admin));
+        }
+        known(&context, AccountId::LOCAL, &tag).await?;
         commands.push(Command::Set { target: Target::Tag(tag.clone()), change });
+    } else {
+        known(&context, person.account, &tag).await?;
     }
     if let Some(name) = change.name {
-        commands.push(Command::RenameTag { tag, to: Some(name) });
+        let wish = BulkCommand::RenameTag { tag, to: Some(name) };
+        commands.push(Command::Bulk { wish, account: person.subscriber(), everyone: false });
     }
     act(&context, Command::Together { commands }).await?;
-    tags(context).await.map(Json)
+    tags(context, person.account).await.map(Json)
 }
 
 async fn remove(
     State(context): State<ServerContext>,
+    person: Person,
     NameInPath(tag): NameInPath,
 ) -> Result<StatusCode, ApiError> {
-    known(&context, &tag).await?;
-    act(&context, Command::RenameTag { tag, to: None }).await?;
+    known(&context, person.account, &tag).await?;
+    let wish = BulkCommand::RenameTag { tag, to: None };
+    let command = Command::Bulk { wish, account: person.subscriber(), everyone: false };
+    act(&context, command).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Sets the order of the person's tags.
+async fn order(
+    State(context): State<ServerContext>,
+    person: Person,
+    JsonBody(sent): JsonBody<TagOrder>,
+) -> Result<Json<TagList>, ApiError> {
+    let wish = BulkCommand::OrderTags { tags: sent.tags };
+    let command = Command::Bulk { wish, account: person.subscriber(), everyone: false };
+    act(&context, command).await?;
+    tags(context, person.account).await.map(Json)
 }

@@ -14,11 +14,10 @@ use url::form_urlencoded;
 
 use crate::ServerContext;
 use crate::blocking::run_blocking;
+use crate::store_failure;
 
 /// The same limit as for the body of a poll.
 pub const BODY_BYTES_MAX: usize = 4_000_000;
-/// Pushes whose bodies are read at once: 32 MB at most.
-pub const PLACES: usize = 8;
 /// The `Retry-After` of a push while all places are taken.
 const CROWDED_WAIT: Duration = Duration::from_secs(5);
 /// A challenge is echoed. An honest one is about fifty characters long.
@@ -157,6 +156,5 @@ fn later(wait: Duration) -> Response {
 }
 
 fn trouble(error: &StoreError) -> Response {
-    tracing::warn!(%error, "cannot store a message of a hub");
-    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    store_failure::plain(error, "cannot store a message of a hub")
 }

@@ -275,7 +275,7 @@ async fn a_list_is_given_with_secrets_only_where_they_are_asked_for() {
 #[tokio::test]
 async fn a_list_of_some_megabytes_is_taken_from_a_file() {
     let desk = Desk::new(Box::new(|command| match command {
-        Command::Import { feeds } => {
+        Command::Import { feeds, .. } => {
             Ok(CommandResult::Imported { added: feeds.len(), known: 0, refused: Vec::new() })
         }
         _ => Err(CommandRefusal { message: "only lists".to_owned(), input: true }),

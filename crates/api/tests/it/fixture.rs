@@ -56,7 +56,7 @@ pub struct Fixture {
     pub store: Store,
     pub router: Router,
     pub context: ServerContext,
-    _folder: TempDir,
+    pub _folder: TempDir,
 }
 
 impl Fixture {
@@ -66,7 +66,8 @@ impl Fixture {
             Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
         store.install(Box::new(MatchByName::default())).unwrap();
         let now: Arc<dyn Fn() -> Time + Send + Sync> = Arc::new(|| T0 + Duration::from_secs(3600));
-        let context = ServerContext::new(store.clone(), now, Arc::new(live), "1").unwrap();
+        let mut context = ServerContext::new(store.clone(), now, Arc::new(live), "1").unwrap();
+        context.data = folder.path().to_owned();
         if !open {
             store.add_account("somebody", "no hash", T0).unwrap().unwrap();
         }
@@ -81,6 +82,7 @@ impl Fixture {
             text: format!("CREATE FEED {name} AS RETURN ALL FEEDS {options}"),
             urls: Vec::new(),
             receivers: Vec::new(),
+            scope: store::QueryScope::default(),
             link_key: "opensesame".to_owned(),
             signing_key: "k".to_owned(),
         };
@@ -99,7 +101,13 @@ impl Fixture {
         let published = at - Duration::from_secs(late);
         let published = Published { claim: Some(published), at: published };
         let item = Item { title: Some(title.to_owned()), ..Item::default() };
-        record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
+        record.document_mut().entries.new.push(NewEntry {
+            key,
+            item,
+            published,
+            content: 0,
+            facts: store::EntryFacts::default(),
+        });
         self.store.record_blocking(record).unwrap();
     }
 
@@ -128,7 +136,13 @@ impl Fixture {
             key[..8].copy_from_slice(&(after * 1000 + number as u64).to_le_bytes());
             let key = feed::EntryKey::from_bytes(key);
             let published = Published { claim: Some(at), at };
-            record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
+            record.document_mut().entries.new.push(NewEntry {
+                key,
+                item,
+                published,
+                content: 0,
+                facts: store::EntryFacts::default(),
+            });
         }
         self.store.record_blocking(record).unwrap();
     }
@@ -137,11 +151,13 @@ impl Fixture {
 pub fn live() -> EngineState {
     EngineState {
         not_ready: None,
+        polls_elsewhere: false,
         demo: false,
         started_at: T0,
         in_flight: 0,
         waiting: 0,
         outage: None,
+        lacking_regions: Vec::new(),
         polls_total: 0,
         polls_failed_total: 0,
         polls_last_hour: 0,

@@ -3,18 +3,24 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod acts;
+mod articles;
 mod auth;
 mod chosen;
 mod fixture;
 mod html;
 mod http;
+mod media;
 mod page;
 mod places;
 mod published;
 mod reader_apis;
 mod reading;
 mod search;
+mod sharing;
 mod slider;
+mod stories;
+mod subscriptions;
+mod suggestions;
 mod v1;
 
 use axum::Router;

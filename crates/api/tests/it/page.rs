@@ -23,11 +23,13 @@ fn now() -> Time {
 fn live() -> EngineState {
     EngineState {
         not_ready: None,
+        polls_elsewhere: false,
         demo: false,
         started_at: now() - Duration::from_secs(7200),
         in_flight: 1,
         waiting: 2,
         outage: None,
+        lacking_regions: Vec::new(),
         polls_total: 4,
         polls_failed_total: 5,
         polls_last_hour: 6,
@@ -85,6 +87,7 @@ impl Site {
                 item: items[*index].clone(),
                 published: Published { claim: items[*index].published, at: entry.published_at },
                 content: entry.content,
+                facts: store::EntryFacts::default(),
             })
             .collect();
         record.document_mut().entries.window = Some(seen.window);
@@ -250,7 +253,8 @@ async fn nothing_a_publisher_writes_becomes_markup_of_ours() {
         "/feeds?q=%3Cscript%3E%22",
     ] {
         let text = site.text(path).await;
-        let text = text.replace("<script src=\"/script.js", "");
+        let text =
+            text.replace("<script src=\"/script.js", "").replace("<script src=\"/app.js", "");
         for bad in ["<script", "onerror", "javascript:", "<img src=\"x\""] {
             assert!(
                 !text.replace("&#60;img src=x onerror=alert(1)", "").contains(bad),

@@ -167,7 +167,7 @@ async fn the_history_is_replayed_once_behind_the_page_and_its_outcome_stays() {
 #[tokio::test]
 async fn a_report_is_shown_in_a_sandbox_and_nothing_else_is() {
     let shelf = Fixture::new(true);
-    let folder = shelf.store.path().parent().unwrap().join("reports").join("bursty");
+    let folder = shelf.context.data.join("reports").join("bursty");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("index.html"), "<h1>Bursty</h1>").unwrap();
     std::fs::write(folder.parent().unwrap().join("secret"), "x").unwrap();

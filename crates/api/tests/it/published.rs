@@ -151,7 +151,7 @@ async fn no_address_that_runs_something_is_published() {
         id: Some(format!("id {link}")),
         title: Some("red".to_owned()),
         link: Some(link.to_owned()),
-        enclosures: vec![feed::Enclosure { url: link.to_owned(), mime_type: None, length: None }],
+        enclosures: vec![feed::Enclosure { url: link.to_owned(), ..Default::default() }],
         ..Item::default()
     };
     let links = ["javascript:alert(1)", "data:text/html,x", "magnet:?xt=urn:a", "https://a.org/1"];

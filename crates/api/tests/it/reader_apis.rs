@@ -41,7 +41,7 @@ pub fn house() -> AppFixture {
     let house = empty(true);
     for (number, (tags, site)) in [
         (&["Tech & more", "daily"][..], Some("https://one.example/")),
-        (&["daily", "query:red"], None),
+        (&["daily"], None),
         (&[], Some("javascript:alert(1)")),
     ]
     .into_iter()
@@ -54,7 +54,7 @@ pub fn house() -> AppFixture {
             site: site.map(str::to_owned),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         };
-        house.store.add_feed(&new, T0).unwrap();
+        house.store.subscribe(house.anna, &[new], T0).unwrap();
     }
     house.query("red");
     house.see(1, &["first", "red second"], 100);
@@ -101,7 +101,8 @@ pub fn empty(accounts: bool) -> AppFixture {
 fn done(store: &Store, command: &Command) -> Result<CommandResult, CommandRefusal> {
     let refused = |message: &str| Err(CommandRefusal { message: message.to_owned(), input: true });
     match command {
-        Command::Add { urls, tags, poll, .. } => {
+        Command::Add { urls, tags, poll, account, .. } => {
+            let account = account.map_or(AccountId::LOCAL, AccountId);
             let (mut feeds, mut not_added) = (Vec::new(), Vec::new());
             for url in urls {
                 let Ok(parsed) = FeedUrl::parse(url) else { return refused("no address") };
@@ -124,7 +125,7 @@ fn done(store: &Store, command: &Command) -> Result<CommandResult, CommandRefusa
                     not_added.push(NotAdded { url: url.clone(), poll: polled });
                     continue;
                 }
-                let added = store.add_feed(&new, T0).unwrap();
+                let added = store.subscribe(account, &[new], T0).unwrap().remove(0);
                 feeds.push(AddedFeed {
                     id: added.id.0,
                     url: url.clone(),
@@ -135,14 +136,19 @@ fn done(store: &Store, command: &Command) -> Result<CommandResult, CommandRefusa
             }
             Ok(CommandResult::Added { feeds, not_added })
         }
-        Command::Import { feeds } => {
+        Command::Import { feeds, .. } => {
             Ok(CommandResult::Imported { added: feeds.len(), known: 0, refused: vec![] })
         }
-        Command::Remove { feed } => {
+        Command::Remove { feed, .. } => {
             Ok(CommandResult::Removed { feed: feed.parse().unwrap(), url: "".into() })
         }
-        Command::RenameTag { tag, to } => {
-            store.rename_tag(tag, to.as_deref()).unwrap();
+        Command::RenameTag { tag, to, account } => {
+            match account {
+                None => store.rename_tag(tag, to.as_deref()).unwrap(),
+                Some(account) => {
+                    store.rename_tag_of(AccountId(*account), tag, to.as_deref()).unwrap();
+                }
+            }
             Ok(CommandResult::Tagged { feeds: 1 })
         }
         Command::Tag { .. } => Ok(CommandResult::Tagged { feeds: 1 }),
@@ -159,6 +165,7 @@ impl AppFixture {
             text: format!("CREATE FEED {name} AS RETURN ALL FEEDS"),
             urls: Vec::new(),
             receivers: Vec::new(),
+            scope: store::QueryScope::default(),
             link_key: "k".to_owned(),
             signing_key: "k".to_owned(),
         };
@@ -186,6 +193,7 @@ impl AppFixture {
                     url: "https://e.example/a.mp3".to_owned(),
                     mime_type: Some("audio/mpeg".to_owned()),
                     length: Some(5),
+                    ..Enclosure::default()
                 }],
                 ..Item::default()
             };
@@ -194,15 +202,22 @@ impl AppFixture {
                 item,
                 published: Published { claim: Some(published_at), at: published_at },
                 content: 0,
+                facts: store::EntryFacts::default(),
             });
         }
         self.store.record_blocking(record).unwrap();
     }
 
-    /// Returns the commands since the last call, as JSON.
+    /// Returns the commands since the last call, as JSON. Those for an account are anna's.
     pub fn acts(&self) -> Vec<Value> {
         let taken = std::mem::take(&mut *self.acts.lock().unwrap());
-        taken.iter().map(|command| serde_json::to_value(command).unwrap()).collect()
+        let shown = taken.iter().map(|command| {
+            let mut shown = serde_json::to_value(command).unwrap();
+            let account = shown.as_object_mut().unwrap().remove("account");
+            assert!(account.is_none_or(|account| account == self.anna.0));
+            shown
+        });
+        shown.collect()
     }
 
     pub async fn send(

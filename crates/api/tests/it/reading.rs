@@ -199,7 +199,7 @@ async fn first_paint_is_light() {
         shelf.see("https://a.org/f", &[&format!("{long} {n}")], 100 + n);
     }
     let mut bytes = 0;
-    for path in ["/", "/style.css", "/script.js", "/icon.svg"] {
+    for path in ["/", "/style.css", "/script.js", "/app.js", "/icon.svg"] {
         bytes += text(&shelf, path).await.len();
     }
     assert!(bytes < 100_000, "{bytes} bytes before anything was compressed");

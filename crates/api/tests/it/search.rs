@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::auth::Person;
-use api::search::{SearchError, find, query_entry};
+use api::search::{ArticleTexts, SearchError, find, query_entry};
 use feed::{EntryId, EntryKey, FeedUrl, Item, Outcome, Published, Time};
 use query::Search;
 use store::{EntryFilter, NewEntry, NewFeed, PollRecord, SearchWords, Store};
@@ -17,10 +17,14 @@ pub async fn index_all(store: &Store) {
         if rows.is_empty() {
             return;
         }
+        let ids: Vec<EntryId> = rows.iter().map(|row| row.id).collect();
+        let articles = store.article_texts(&ids).unwrap();
+        let texts = ArticleTexts::read(store, ids.into_iter()).unwrap();
         let cut = rows.iter().map(|row| {
             let feed = store.feed(row.feed).unwrap();
-            let (title, body) = query::index_words(&query_entry(row, &feed));
-            SearchWords { entry: row.id, edited_at: row.edited_at, title, body }
+            let (title, body) = query::index_words(&texts.entry(row, &feed));
+            let article_at = articles.get(&row.id).map(|(at, _)| *at);
+            SearchWords { entry: row.id, edited_at: row.edited_at, title, body, article_at }
         });
         let cut = cut.collect();
         store.index(cut).await.unwrap();
@@ -50,7 +54,13 @@ fn keep(shelf: &Fixture, url: &str, tag: &str, items: Vec<Item>) {
         let at = T0 - Duration::from_secs(86_400 * number as u64);
         let published = Published { claim: Some(at), at };
         let key = EntryKey::from_bytes(key);
-        record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
+        record.document_mut().entries.new.push(NewEntry {
+            key,
+            item,
+            published,
+            content: 0,
+            facts: store::EntryFacts::default(),
+        });
     }
     shelf.store.record_blocking(record).unwrap();
 }
@@ -80,11 +90,12 @@ fn person() -> Person {
         name: "somebody".to_owned(),
         password: String::new(),
         created_at: T0,
+        role: store::AccountRole::Admin,
     };
     Person::with_account(account, store::TokenScope::Read, None)
 }
 
-async fn found(shelf: &Fixture, text: &str) -> Vec<i64> {
+pub async fn found(shelf: &Fixture, text: &str) -> Vec<i64> {
     let found = find(&shelf.context, &person(), text, None, 100).await;
     let found = found.unwrap_or_else(|error| panic!("{text}: {error}"));
     found.entries.iter().map(|found| found.entry.id.0).collect()
@@ -211,6 +222,7 @@ async fn what_is_edited_is_found_by_its_new_words_and_what_is_removed_not_at_all
         key: EntryKey::from_bytes([0; 16]),
         item: item("Glacier cake", "", "", ""),
         content: 1,
+        facts: store::EntryFacts::default(),
     });
     shelf.store.record_blocking(record).unwrap();
     index_all(&shelf.store).await;

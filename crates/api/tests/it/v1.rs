@@ -1,6 +1,7 @@
 //! The JSON API: its description, its scopes, its errors, and each resource.
 
 mod behaviour;
+mod bulk;
 mod described;
 pub mod entries;
 
@@ -103,13 +104,16 @@ fn carried_out(command: &Command) -> CommandResult {
             }
             CommandResult::Added { feeds, not_added }
         }
-        Command::Import { feeds } => {
+        Command::Import { feeds, .. } => {
             CommandResult::Imported { added: feeds.len(), known: 0, refused: vec![] }
         }
         Command::Poll { .. } => CommandResult::Polled { polls: vec![poll(&[])] },
         Command::Remove { .. } => CommandResult::Removed { feed: 2, url: String::new() },
         Command::Title { .. } => CommandResult::Titled { feed: 2 },
         Command::Budget { .. } => CommandResult::Budgeted { feeds: 2 },
+        Command::Bulk { .. } => {
+            CommandResult::Changed { feeds: 2, what: "changed".to_owned(), undo: Some(7) }
+        }
         _ => CommandResult::Set { feeds: 1 },
     }
 }
@@ -119,10 +123,10 @@ async fn what_is_wrong_is_told_as_a_problem() {
     let shelf = shelf();
     let (router, _) = acting(&shelf);
     for (method, path, body, status, said) in [
-        ("GET", "/nowhere", json!(null), 404, "no such path"),
+        ("GET", "/nowhere", json!(null), 404, "the path does not exist"),
         ("PUT", "/feeds", json!(null), 405, "this method is not allowed here"),
-        ("GET", "/feeds/99", json!(null), 404, "there is no such feed"),
-        ("GET", "/feeds/99999999999", json!(null), 404, "there is no such feed"),
+        ("GET", "/feeds/99", json!(null), 404, "the feed does not exist"),
+        ("GET", "/feeds/99999999999", json!(null), 404, "the feed does not exist"),
         ("GET", "/feeds/x", json!(null), 400, "the number in the path"),
         ("GET", "/feeds?limit=0", json!(null), 400, "limit must be a number from 1 to 500"),
         ("GET", "/feeds?unknown=1", json!(null), 400, "unknown or repeated parameter `unknown`"),
@@ -132,8 +136,8 @@ async fn what_is_wrong_is_told_as_a_problem() {
         ("GET", "/reading?feed=1&tag=x", json!(null), 400, "name a feed, a tag or a query"),
         ("GET", "/reading?since=soon", json!(null), 400, "since is not a time"),
         ("GET", "/reading?unread=1", json!(null), 400, "unread must be true or false"),
-        ("GET", "/queries/none", json!(null), 404, "there is no such query"),
-        ("PATCH", "/tags/none", json!({}), 404, "there is no such tag"),
+        ("GET", "/queries/none", json!(null), 404, "the query does not exist"),
+        ("PATCH", "/tags/none", json!({}), 404, "the tag does not exist"),
         ("POST", "/feeds", json!({}), 400, "the body: `url`: is missing"),
         ("POST", "/feeds", json!({"url": 1}), 400, "the body: `url`: invalid type"),
         ("POST", "/feeds", json!({"url": "u", "x": 1}), 400, "unknown field `x`"),

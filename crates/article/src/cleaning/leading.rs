@@ -8,7 +8,9 @@ use super::folded;
 use crate::metadata;
 
 /// Blocks that are looked at. A title, a byline, a date and a row of buttons come first.
-const BLOCKS_MAX: usize = 8;
+const BLOCKS_MAX: usize = 12;
+/// Characters of a line with a date, an author or links to the sections above the page.
+const LINE_CHARS_MAX: usize = 80;
 /// The first block with more characters is a paragraph of the article.
 const PARAGRAPH_CHARS_MIN: usize = 160;
 /// A title that differs from the heading by less than this share of characters is the same.
@@ -27,8 +29,10 @@ pub fn remove(root: &NodeRef<'_>, title: Option<&str>, byline: Option<&str>) {
         if !is_title && block.n_chars >= PARAGRAPH_CHARS_MIN {
             return;
         }
-        let is_byline = byline.as_ref().is_some_and(|byline| is_by(&line, byline));
-        if is_title || is_byline || is_date(block) || is_reading_time(&block.line) {
+        let is_byline = byline.as_ref().is_some_and(|byline| is_by(&line, byline))
+            || !block.is_heading() && !block.is_set_apart() && names_author(&block.line);
+        let is_fact = is_byline || is_date(block) || is_reading_time(&block.line);
+        if is_title || is_fact || is_path(block) {
             block.node.remove_from_parent();
         }
     }
@@ -51,12 +55,43 @@ fn is_by(line: &str, byline: &str) -> bool {
         let stripped = BEFORE.iter().find_map(|word| text.strip_prefix(word));
         stripped.unwrap_or(text).to_owned()
     };
-    line == byline || name(line) == name(byline)
+    let is_with_role = byline.len() >= 8
+        && line.find(byline).is_some_and(|at| at <= 12)
+        && line.len() - byline.len() <= 40;
+    line == byline || name(line) == name(byline) || is_with_role
+}
+
+/// Whether a line is “By” and names.
+fn names_author(line: &str) -> bool {
+    const BEFORE: &str = "by von par por door af av di autor: author: autore: auteur: tekst: text:";
+    const BETWEEN: &str = "and & und et y e en og och i de da del van von der den la le bin al";
+    let mut words = line.split_whitespace();
+    let begins = words.next().is_some_and(|word| {
+        let word = word.to_lowercase();
+        BEFORE.split(' ').any(|before| word == before)
+    });
+    let is_name = |word: &str| {
+        word.starts_with(char::is_uppercase) || BETWEEN.split(' ').any(|between| between == word)
+    };
+    let names: Vec<&str> = words.collect();
+    begins
+        && (1..=8).contains(&names.len())
+        && names.iter().all(|word| is_name(word))
+        && !line.ends_with(['.', '!', '?', ':'])
+}
+
+/// Whether a block is a row of links, such as the sections above a page.
+fn is_path(block: &TextBlock<'_>) -> bool {
+    !block.is_heading()
+        && !block.is_set_apart()
+        && block.n_chars <= LINE_CHARS_MAX
+        && block.link_density() > 0.85
+        && !block.node.has_name("li")
 }
 
 /// Whether a block is a date and nothing else.
 fn is_date(block: &TextBlock<'_>) -> bool {
-    if block.n_chars > 60 || block.is_set_apart() {
+    if block.n_chars > LINE_CHARS_MAX || block.is_set_apart() {
         return false;
     }
     let line = block.line.trim();
@@ -71,7 +106,7 @@ fn is_date(block: &TextBlock<'_>) -> bool {
             }
         }
     }
-    if metadata::time(rest).is_some() {
+    if metadata::time(rest).is_some() || !block.is_heading() && has_date_shape(line) {
         return true;
     }
     let time = block.node.find_descendants("time");
@@ -81,10 +116,92 @@ fn is_date(block: &TextBlock<'_>) -> bool {
     })
 }
 
+/// Whether a line has a year and a day, or a time of day, and few words besides.
+fn has_date_shape(line: &str) -> bool {
+    let is_part = |part: &&str| !part.is_empty();
+    let parts: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).filter(is_part).collect();
+    let numbers: Vec<u32> = line
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| (1..=4).contains(&digits.len()))
+        .filter_map(|digits| digits.parse().ok())
+        .collect();
+    let has_year = numbers.iter().any(|n| (1990..2100).contains(n));
+    let has_day = numbers.iter().any(|n| (1..=31).contains(n));
+    let digits_at = |text: &str, n: usize| text.len() >= n && text[..n].bytes().all(is_digit);
+    let has_clock = line.match_indices(':').any(|(at, _)| {
+        let before = line[..at].bytes().next_back().is_some_and(is_digit);
+        before && line.is_char_boundary(at + 3) && digits_at(&line[at + 1..], 2)
+    });
+    let n_words = parts.iter().filter(|part| !part.bytes().any(is_digit)).count();
+    let is_sentence = line.ends_with(['.', '!', '?', '。']);
+    n_words <= 7 && !is_sentence && (has_year && has_day || has_clock && n_words <= 5)
+}
+
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit()
+}
+
 /// Whether a line says how long reading takes, such as “5 min read”.
 fn is_reading_time(line: &str) -> bool {
     let line = line.to_lowercase();
     let starts = line.starts_with(|c: char| c.is_ascii_digit()) || line.starts_with("reading time");
-    let says = ["min read", "minute read", "minutes read", "min. lesezeit", "reading time"];
-    line.len() < 30 && starts && says.iter().any(|words| line.contains(words))
+    let says = [
+        "min read",
+        "mins read",
+        "minute read",
+        "minutes read",
+        "min. lesezeit",
+        "min lesezeit",
+        "minuten lesezeit",
+        "reading time",
+        "min de lecture",
+        "minutes de lecture",
+        "min de lectura",
+        "minutos de lectura",
+        "min di lettura",
+        "minuti di lettura",
+        "min de leitura",
+        "minutos de leitura",
+        "min leestijd",
+        "мин чтения",
+    ];
+    line.len() < 40 && starts && says.iter().any(|words| line.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_known_by_their_shape() {
+        for line in [
+            "Submitted on Mon, 2019-01-21 13:49",
+            "Šodien, 17:40",
+            "Am 5. März 2026 um 14:30 Uhr",
+            "2018年6月18日 10:01",
+            "Publié le 5 mars 2026 à 08h15",
+        ] {
+            assert!(has_date_shape(line), "{line}");
+        }
+        for line in [
+            "The town of 1995",
+            "It began on 5 March 2026.",
+            "On 5 March 2026 the new harbour was opened by the mayor and three ministers",
+            "Three to one",
+            "Score 3:1",
+        ] {
+            assert!(!has_date_shape(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn authors_are_known_by_the_word_before_them() {
+        for line in ["By Jane Roe", "Von Max Muster und Eva Beispiel", "By JANE ROE, Staff Writer"]
+        {
+            assert!(names_author(line), "{line}");
+        }
+        for line in ["By then it was late", "By Friday.", "Von hier an", "Jane Roe"] {
+            assert!(!names_author(line), "{line}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ struct NamedPart {
     links_min: f64,
 }
 
-const PARTS: [NamedPart; 7] = [
+const PARTS: [NamedPart; 10] = [
     NamedPart {
         words: "newsletter nlsignup mailchimp mailinglist emailsignup signup optin",
         share_max: 0.4,
@@ -25,7 +25,8 @@ const PARTS: [NamedPart; 7] = [
     },
     NamedPart {
         words: "related recirc recommend taboola outbrain readnext upnext morefrom mostread \
-            mostpopular trending youmaylike seealso readalso",
+            mostpopular trending youmaylike seealso readalso readmore morestories moreon \
+            nextarticle nextpost prevpost",
         share_max: 0.5,
         chars_max: 20_000,
         links_min: 0.25,
@@ -37,13 +38,33 @@ const PARTS: [NamedPart; 7] = [
         links_min: 0.0,
     },
     NamedPart {
-        words: "share sharing sharedaddy addthis addtoany social breadcrumb cookie consent gdpr",
+        words: "share sharing sharedaddy addthis addtoany social breadcrumb feedback helpful \
+            appbanner appdownload skiplink",
         share_max: 0.25,
         chars_max: 400,
         links_min: 0.0,
     },
     NamedPart {
-        words: "tags taglist tagcloud topics popular categories pagination pager",
+        words: "cookie consent gdpr paywall regwall",
+        share_max: 0.3,
+        chars_max: 3000,
+        links_min: 0.0,
+    },
+    NamedPart {
+        words: "toc tableofcontents jumplinks",
+        share_max: 0.25,
+        chars_max: 5000,
+        links_min: 0.6,
+    },
+    NamedPart {
+        words: "byline dateline postmeta entrymeta articlemeta metadata pubdate timestamp",
+        share_max: 0.1,
+        chars_max: 200,
+        links_min: 0.0,
+    },
+    NamedPart {
+        words: "tags taglist tagcloud topics popular categories pagination pager \
+            postnavigation postnav",
         share_max: 0.25,
         chars_max: 800,
         links_min: 0.5,

@@ -1,8 +1,10 @@
-//! Removes the links at the end of a text: tags, related articles, the next page.
+//! Removes the end of a text that is not the article: tags, related articles, the next page, a
+//! sentence about the author, a notice of copyright.
 
 use dom_query::NodeRef;
 
 use super::blocks::{TextBlock, blocks};
+use super::folded;
 
 /// The largest share of the text that may go. A page of links is not an article with a tail.
 const SHARE_MAX: f64 = 0.3;
@@ -10,6 +12,12 @@ const SHARE_MAX: f64 = 0.3;
 const LINKS_MIN: f64 = 0.5;
 /// Blocks that may go.
 const BLOCKS_MAX: usize = 60;
+
+/// Bytes of a name that is looked for in a sentence about its bearer.
+const NAME_BYTES_MIN: usize = 6;
+/// Characters of a notice, and of a text about the author.
+const NOTICE_CHARS_MAX: usize = 250;
+const ABOUT_CHARS_MAX: usize = 500;
 
 /// Headings of lists of links that belong to the text.
 const SOURCES: [&str; 17] = [
@@ -32,13 +40,17 @@ const SOURCES: [&str; 17] = [
     "referencias",
 ];
 
-pub fn remove(root: &NodeRef<'_>) {
+pub fn remove(root: &NodeRef<'_>, byline: Option<&str>) {
     let all = blocks(root);
+    let byline = byline.map(folded).filter(|byline| byline.len() >= NAME_BYTES_MIN);
     let total: usize = all.iter().map(|block| block.n_chars).sum();
     let mut n_left = (total as f64 * SHARE_MAX) as usize;
     let mut first_out = all.len();
     for (at, block) in all.iter().enumerate().rev().take(BLOCKS_MAX) {
-        if !leads_elsewhere(block) || block.n_chars > n_left {
+        let is_end = leads_elsewhere(block)
+            || is_notice(block)
+            || byline.as_ref().is_some_and(|byline| is_about(block, byline));
+        if !is_end || block.n_chars > n_left {
             break;
         }
         n_left -= block.n_chars;
@@ -59,6 +71,35 @@ pub fn remove(root: &NodeRef<'_>) {
 
 fn leads_elsewhere(block: &TextBlock<'_>) -> bool {
     block.link_density() > LINKS_MIN && !block.is_set_apart()
+}
+
+/// Whether a block says who owns the text, or is an address of mail.
+fn is_notice(block: &TextBlock<'_>) -> bool {
+    if block.n_chars > NOTICE_CHARS_MAX || block.is_set_apart() {
+        return false;
+    }
+    let line = block.line.to_lowercase();
+    let is_address = !line.contains(' ') && line.contains('@') && line.contains('.');
+    ["©", "copyright ", "™ & ©"].iter().any(|sign| line.starts_with(sign))
+        || line.contains("all rights reserved")
+        || line.contains("alle rechte vorbehalten")
+        || line.contains("tous droits réservés")
+        || line.contains("todos los derechos reservados")
+        || is_address
+}
+
+/// Whether a block speaks of the author: it begins with the name and goes on in lower case.
+fn is_about(block: &TextBlock<'_>, byline: &str) -> bool {
+    if block.n_chars > ABOUT_CHARS_MAX || block.is_set_apart() {
+        return false;
+    }
+    // “Jane Roe is a reporter”, not “Jane Roe, 43, fell”: what follows is a verb of being.
+    const IS: [&str; 12] =
+        ["is", "was", "has", "writes", "ist", "schreibt", "est", "es", "è", "é", "jest", "är"];
+    let words: Vec<&str> = block.line.split_whitespace().collect();
+    let is_verb = |word: &str| IS.contains(&word);
+    let Some(verb) = words.iter().take(8).position(|word| is_verb(word)) else { return false };
+    folded(&words[..verb].concat()) == byline
 }
 
 fn lists_sources(head: &TextBlock<'_>) -> bool {

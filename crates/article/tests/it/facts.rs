@@ -88,3 +88,16 @@ fn what_is_not_a_page_has_a_reason() {
         assert_eq!(article::extract(bytes, None, None, None), Err(expect), "{bytes:?}");
     }
 }
+
+#[test]
+fn a_page_may_forbid_copies() {
+    for (head, expect) in [
+        ("<meta name=ROBOTS content='noindex, NoArchive'>", true),
+        ("<meta name=tidings content=noarchive>", true),
+        ("<meta name=googlebot content=noarchive>", false),
+        ("<meta name=robots content='index, follow'>", false),
+        ("", false),
+    ] {
+        assert_eq!(extract(head, "").noarchive, expect, "{head}");
+    }
+}

@@ -6,4 +6,5 @@ mod clean;
 mod facts;
 mod hostile;
 mod mozilla;
+mod styles;
 mod words;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feed::{
-    Domain, ExchangeFacts, FeedId, Hints, HttpVersion, Item, Links, RetryAfter, Time, Trouble,
-    Validators, Window, WindowComparison, identify,
+    Domain, ExchangeFacts, FeedId, Hints, HttpVersion, Item, Links, RequestSettings, RetryAfter,
+    Time, Trouble, Validators, Window, WindowComparison, identify,
 };
 use url::Url;
 
@@ -59,6 +59,12 @@ fn job() -> PollJob {
         send_by: Duration::new(5, 1),
         so_far: SoFar { passed: vec![passed], n_hops: 1, ..SoFar::default() },
         whole: false,
+        request: Some(Box::new(RequestSettings {
+            headers: vec![("x-key".to_owned(), "k".to_owned())],
+            login: Some("anna:grün".to_owned()),
+            insecure_tls: true,
+            ..RequestSettings::default()
+        })),
     }
 }
 
@@ -111,11 +117,19 @@ fn every_kind_of_job_and_result_survives_the_wire() {
             max_age: Some(Duration::from_millis(1)),
             expires: Some(Time::MAX),
             retry_after: Some(RetryAfter::At(Time::from_secs(9))),
+            noarchive: true,
             links: Links { hub: Some(url("https://hub.org/")), own: None },
             wire_bytes: 17,
             elapsed: Duration::from_nanos(3),
         };
-        let result = PollResult { facts, ..PollResult::without_exchange(job(), reading) };
+        let raw = feed::RawAnswer {
+            request: b"GET / HTTP/1.1\r\n".to_vec(),
+            head: vec![0, 255],
+            remote: Some(std::net::IpAddr::from([192, 0, 2, 1])),
+            body: Some(vec![7; 3]),
+        };
+        let raw = Some(Box::new(raw));
+        let result = PollResult { facts, raw, ..PollResult::without_exchange(job(), reading) };
         let bytes = encode(&result).expect("short enough");
         assert_eq!(decode::<PollResult>(&bytes).expect("readable"), result);
     }
@@ -123,13 +137,22 @@ fn every_kind_of_job_and_result_survives_the_wire() {
 
 #[test]
 fn another_version_or_a_long_or_broken_message_is_refused() {
-    let future = br#"{"wire":2,"body":{"new":"words"}}"#;
-    let error = decode::<PollJob>(future).expect_err("a later version");
-    assert!(error.to_string().contains("version 2"), "{error}");
+    let later = WIRE_VERSION + 1;
+    let future = format!(r#"{{"wire":{later},"body":{{"new":"words"}}}}"#);
+    let error = decode::<PollJob>(future.as_bytes()).expect_err("a later version");
+    assert!(error.to_string().contains(&format!("version {later}")), "{error}");
+    let current = encode(&job()).expect("short enough");
+    let older = decode_up_to::<PollJob>(WIRE_OLDEST, &current);
+    assert!(matches!(older, Err(WireError::UnknownVersion(WIRE_VERSION))));
+    let before = encode_as(WIRE_OLDEST, &job()).expect("short enough");
+    assert_eq!(decode::<PollJob>(&before).expect("one version older"), job());
     let long = vec![b' '; MESSAGE_BYTES_MAX + 1];
     assert!(matches!(decode::<PollJob>(&long), Err(WireError::TooLong(_))));
-    for broken in [&b""[..], b"{}", br#"{"wire":1}"#, br#"{"wire":1,"body":{"grant":-1}}"#] {
-        assert!(matches!(decode::<PollJob>(broken), Err(WireError::Malformed(_))));
+    let bodies = ["", r#","body":{"grant":-1}"#];
+    let versioned = bodies.map(|body| format!(r#"{{"wire":{WIRE_VERSION}{body}}}"#));
+    for broken in ["", "{}", &versioned[0], &versioned[1]] {
+        let read = decode::<PollJob>(broken.as_bytes());
+        assert!(matches!(read, Err(WireError::Malformed(_))), "{broken}");
     }
     let bytes = encode(&job()).expect("short enough");
     for end in [1, bytes.len() / 2, bytes.len() - 1] {

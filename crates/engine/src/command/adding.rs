@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use dispatch::command::{AddedFeed, CommandResult, NotAdded};
-use feed::{FeedId, FeedUrl, Time};
+use dispatch::command::{AddedFeed, CommandResult, NotAdded, PollSummary};
+use feed::{FeedId, FeedUrl, Outcome, Time};
 use parse::discover::{known_feeds, why_no_feed};
-use store::NewFeed;
+use store::{AccountId, NewFeed};
 
 use super::{CommandError, Progress, poll_all, polled, schedule_added, tags};
 use crate::Engine;
@@ -27,33 +27,39 @@ pub struct AddressCheck {
 /// Adds feeds. If they are polled, an address that is not a feed is removed again.
 pub async fn add(
     engine: &Engine,
+    account: AccountId,
     urls: &[String],
     tags: &[String],
     check: AddressCheck,
     progress: Progress<'_>,
 ) -> Result<CommandResult, CommandError> {
     let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
-    let pasted: Vec<PastedAddress> =
-        parsed?.into_iter().map(|url| PastedAddress::new(url, check.force)).collect();
+    let is_checked = check.poll && !check.force;
+    let (mut pasted, mut not_added) = (Vec::new(), Vec::new());
+    for url in parsed? {
+        match why_no_feed(url.url()).filter(|_| is_checked) {
+            Some(why_not) => not_added.push(without_feeds(&url, why_not)),
+            None => pasted.push(PastedAddress::new(url, check.force)),
+        }
+    }
     let tags: Vec<String> = tags.iter().map(|tag| tags::checked(tag)).collect::<Result<_, _>>()?;
     let now = engine.clock.now();
     let mut feeds = Vec::new();
     let due = if check.poll { now + ASKED_WAIT } else { now };
     for address in &pasted {
-        feeds.push(add_one(engine, address.feed.clone(), &tags, due)?);
+        feeds.push(add_one(engine, account, address.feed.clone(), &tags, due)?);
     }
-    let mut not_added = Vec::new();
     if check.poll {
         let new: Vec<FeedId> = feeds.iter().filter(|f| !f.existed).map(|f| FeedId(f.id)).collect();
         let answers = poll_all(engine, &new, progress).await?;
         for feed in &mut feeds {
             feed.poll = answers.iter().find(|a| a.feed.0 == feed.id).map(polled);
         }
-        let again = Adding { engine, tags: &tags, due, progress };
+        let again = Adding { engine, account, tags: &tags, due, progress };
         again.follow_pages(&mut feeds).await?;
         again.fall_back(&mut feeds, &pasted).await?;
         if !check.force {
-            not_added = take_away_dead(engine, &mut feeds, &pasted)?;
+            not_added.extend(take_away_dead(engine, &mut feeds)?);
         }
     }
     Ok(CommandResult::Added { feeds, not_added })
@@ -64,20 +70,31 @@ struct PastedAddress {
     feed: FeedUrl,
     /// The page of a well-known site, if a rule made the feed's address of it.
     page: Option<FeedUrl>,
-    /// The reason why the site has no feeds.
-    why_not: Option<&'static str>,
 }
 
 impl PastedAddress {
     /// Applies the rules for well-known sites, unless the address must be kept as it is.
     fn new(url: FeedUrl, force: bool) -> PastedAddress {
         let known = if force { Vec::new() } else { known_feeds(url.url()) };
-        let why_not = why_no_feed(url.url());
         match known.first().and_then(|feed| FeedUrl::parse(feed.as_str()).ok()) {
-            Some(feed) => PastedAddress { feed, page: Some(url), why_not },
-            None => PastedAddress { feed: url, page: None, why_not },
+            Some(feed) => PastedAddress { feed, page: Some(url) },
+            None => PastedAddress { feed: url, page: None },
         }
     }
+}
+
+/// The answer for a page of a site that has no feeds. The site is not asked.
+fn without_feeds(url: &FeedUrl, why_not: &str) -> NotAdded {
+    let poll = PollSummary {
+        feed: 0,
+        outcome: Outcome::Failed.word().to_owned(),
+        new: 0,
+        suspected_miss: false,
+        next_poll: None,
+        detail: why_not.to_owned(),
+        candidates: Vec::new(),
+    };
+    NotAdded { url: url.masked(), poll }
 }
 
 /// Whether a feed was added and its first poll failed.
@@ -89,31 +106,29 @@ fn is_dead(feed: &AddedFeed) -> bool {
 fn take_away_dead(
     engine: &Engine,
     feeds: &mut Vec<AddedFeed>,
-    pasted: &[PastedAddress],
 ) -> Result<Vec<NotAdded>, CommandError> {
     let mut not_added = Vec::new();
     for AddedFeed { id, url, poll, .. } in feeds.extract_if(.., |feed| is_dead(feed)) {
         engine.forget(FeedId(id));
         engine.store.remove_feed(FeedId(id))?;
-        let why_not = pasted.iter().find(|p| p.feed.masked() == url).and_then(|p| p.why_not);
-        not_added.extend(poll.map(|mut poll| {
-            poll.detail = why_not.map_or(poll.detail, str::to_owned);
-            NotAdded { url, poll }
-        }));
+        not_added.extend(poll.map(|poll| NotAdded { url, poll }));
     }
     Ok(not_added)
 }
 
 fn add_one(
     engine: &Engine,
+    account: AccountId,
     url: FeedUrl,
     tags: &[String],
     due: Time,
 ) -> Result<AddedFeed, CommandError> {
     let shown = url.masked();
     let new = NewFeed { url, title: None, site: None, tags: tags.to_vec() };
-    let added = engine.store.add_feed(&new, engine.clock.now())?;
-    schedule_added(engine, std::slice::from_ref(&added), due)?;
+    let added = engine.store.subscribe(account, &[new], engine.clock.now())?;
+    schedule_added(engine, &added, due)?;
+    // One address was given, so there is one result.
+    let added = added.into_iter().next().ok_or_else(|| CommandError::NoFeed(shown.clone()))?;
     Ok(AddedFeed {
         id: added.id.0,
         url: shown,
@@ -126,6 +141,7 @@ fn add_one(
 /// One command that adds feeds, while it tries further addresses.
 struct Adding<'a> {
     engine: &'a Engine,
+    account: AccountId,
     tags: &'a [String],
     due: Time,
     progress: Progress<'a>,
@@ -160,7 +176,7 @@ impl Adding<'_> {
     /// Replaces a feed that was just added by another address, and polls that.
     async fn replace(&self, feed: &mut AddedFeed, url: FeedUrl) -> Result<(), CommandError> {
         let old = FeedId(feed.id);
-        *feed = add_one(self.engine, url, self.tags, self.due)?;
+        *feed = add_one(self.engine, self.account, url, self.tags, self.due)?;
         self.engine.forget(old);
         self.engine.store.remove_feed(old)?;
         if !feed.existed {

@@ -2,14 +2,14 @@
 
 use dispatch::command::CommandResult;
 use feed::FeedUrl;
-use store::AddressChange;
+use store::{AccountId, AddressChange};
 
 use super::{CommandError, find};
 use crate::Engine;
 
 /// Moves a feed. It is polled at the new address next, at the pace of its domain.
 pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<CommandResult, CommandError> {
-    let (feed, url) = (find(engine, name)?, FeedUrl::parse(url)?);
+    let (feed, url) = (find(engine, AccountId::LOCAL, name)?, FeedUrl::parse(url)?);
     let from = engine.store.feed(feed)?.location.url;
     let now = engine.clock.now();
     let queries = match engine.store.move_feed(feed, &url, now)? {

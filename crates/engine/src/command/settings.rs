@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dispatch::command::{CommandResult, FeedSettingsChange, Target};
 use polling::PolicySpec;
-use store::SettingsChange;
+use store::{AccountId, SettingsChange};
 
 use super::{CommandError, find, reschedule};
 use crate::Engine;
@@ -24,15 +24,23 @@ pub fn set(
         weight: change.weight.map(Some),
         max_delay: seconds(change.max_delay),
         paused: change.paused.map(Some),
+        articles: change.articles,
+        article_selector: change.article_selector.clone(),
     };
     let feeds = match target {
         Target::Feed(name) => {
-            let id = find(engine, name)?;
+            let id = find(engine, AccountId::LOCAL, name)?;
             engine.store.set_feed(id, &settings)?;
+            if let Some(region) = &change.region {
+                engine.store.set_feed_region(id, region.as_deref())?;
+            }
             vec![id]
         }
         Target::Tag(tag) => {
             engine.store.set_tag(tag, &settings)?;
+            if let Some(region) = &change.region {
+                engine.store.set_tag_region(tag, region.as_deref())?;
+            }
             engine.store.feed_ids(Some(tag))?
         }
     };
@@ -54,6 +62,12 @@ pub fn check(change: &FeedSettingsChange) -> Result<(), CommandError> {
     }
     if [change.alpha, change.beta, change.max_delay].contains(&Some(Some(0))) {
         let text = "--alpha, --beta and --max-delay are at least 1s: no feed is polled more often";
+        return Err(CommandError::Change(text.to_owned()));
+    }
+    if let Some(Some(region)) = &change.region
+        && !feed::is_machine_word(region)
+    {
+        let text = "--region is a word of letters, digits, - and _, at most 64";
         return Err(CommandError::Change(text.to_owned()));
     }
     if change.weight.is_some_and(|w| !w.is_finite() || w < 0.0) {

@@ -2,6 +2,7 @@
 
 use dispatch::command::CommandResult;
 use feed::FeedId;
+use store::AccountId;
 
 use super::{CommandError, find, reschedule};
 use crate::Engine;
@@ -9,9 +10,10 @@ use crate::Engine;
 /// The longest tag.
 const TAG_CHARS_MAX: usize = 100;
 
-/// Adds tags to feeds and removes others.
+/// Adds tags to feeds, or to subscriptions of an account, and removes others.
 pub fn tag(
     engine: &Engine,
+    account: AccountId,
     names: &[String],
     add: &[String],
     remove: &[String],
@@ -19,7 +21,12 @@ pub fn tag(
     let add: Vec<String> = add.iter().map(|tag| checked(tag)).collect::<Result<_, _>>()?;
     // A tag of a query ends with the query. It marks feeds that only queries read.
     let remove: Vec<String> = remove.iter().filter(|tag| !is_of_query(tag)).cloned().collect();
-    let feeds: Vec<FeedId> = names.iter().map(|n| find(engine, n)).collect::<Result<_, _>>()?;
+    let feeds: Vec<FeedId> =
+        names.iter().map(|n| find(engine, account, n)).collect::<Result<_, _>>()?;
+    if account != AccountId::LOCAL {
+        engine.store.tag_subscriptions(account, &feeds, &add, &remove)?;
+        return Ok(CommandResult::Tagged { feeds: feeds.len() });
+    }
     for feed in &feeds {
         engine.store.tag_feed(*feed, &add, &remove)?;
     }
@@ -29,8 +36,17 @@ pub fn tag(
 }
 
 /// Renames a tag, or removes it from all feeds.
-pub fn rename(engine: &Engine, tag: &str, to: Option<&str>) -> Result<CommandResult, CommandError> {
+pub fn rename(
+    engine: &Engine,
+    account: AccountId,
+    tag: &str,
+    to: Option<&str>,
+) -> Result<CommandResult, CommandError> {
     let to = checked_names(tag, to)?;
+    if account != AccountId::LOCAL {
+        let n = engine.store.rename_tag_of(account, tag, to.as_deref())?;
+        return Ok(CommandResult::Tagged { feeds: usize::try_from(n).unwrap_or(usize::MAX) });
+    }
     let feeds = engine.store.feed_ids(Some(tag))?;
     engine.store.rename_tag(tag, to.as_deref())?;
     tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
@@ -57,7 +73,7 @@ pub fn checked(tag: &str) -> Result<String, CommandError> {
     Ok(tag.to_owned())
 }
 
-fn is_of_query(tag: &str) -> bool {
+pub fn is_of_query(tag: &str) -> bool {
     tag.starts_with(store::QUERY_TAG)
 }
 

@@ -197,6 +197,8 @@ fn document_record(
         hub,
         cloud: short(description.cloud),
         categories: description.categories,
+        icon: short(description.icon),
+        detected_language: None,
     };
     DocumentRecord { facts, hints, entries, ..DocumentRecord::default() }
 }
@@ -231,9 +233,20 @@ pub fn entry_changes(
         match sighting {
             Sighting::New => {
                 let published = repair(&item);
-                changes.new.push(NewEntry { key, item, published, content });
+                changes.new.push(NewEntry {
+                    key,
+                    item,
+                    published,
+                    content,
+                    facts: store::EntryFacts::default(),
+                });
             }
-            Sighting::Edited => changes.edited.push(EditedEntry { key, item, content }),
+            Sighting::Edited => changes.edited.push(EditedEntry {
+                key,
+                item,
+                content,
+                facts: store::EntryFacts::default(),
+            }),
             Sighting::Known | Sighting::Returned => {}
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use feed::{Cause, Domain, Hints, Observation, Outcome, Time, Window};
 use polling::hints::{self, CacheHints, HintReading};
 use polling::pace::DomainPace;
-use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
+use polling::{Bounds, Learned, Policy, PolicySpec, backoff, spoken};
 use store::{Decision, NextPoll, NextPollReason, PollInput, PushTrust, Replan};
 use url::Url;
 
@@ -36,6 +36,9 @@ pub struct PollEvidence<'a> {
     /// The domain's pace, if it asked for fewer requests.
     pub pace: Option<DomainPace>,
 }
+
+/// The weights that a price is divided by.
+const WEIGHTS: (f64, f64) = (0.01, 1e6);
 
 /// The decision about the next poll, with the part that only the strategy of a budget needs.
 pub struct NextPollDecision {
@@ -94,12 +97,21 @@ pub fn decide(
     NextPollDecision { decision, budgeted }
 }
 
+/// Returns the policy of a feed that is not under a budget.
+pub fn policy(input: &PollInput, settings: &Settings) -> Policy {
+    rule(input, settings).0.policy
+}
+
 /// Returns the policy and bounds of a feed: its own, else those of its tags, else the default.
 fn rule(input: &PollInput, settings: &Settings) -> (PolicySpec, Bounds) {
     let mut places = budget::places(input);
     let spec = places.clone().find_map(|s| s.policy.as_deref());
     let spec = spec.and_then(|text| text.parse().ok());
-    let spec: PolicySpec = spec.unwrap_or_else(|| settings.policy.clone());
+    let mut spec: PolicySpec = spec.unwrap_or_else(|| settings.policy.clone());
+    // The price is the waiting of one reader that a poll is worth. Several wait together.
+    if let Policy::Tide { price, .. } = &mut spec.policy {
+        *price = weighted_price(*price, budget::weight(input));
+    }
     let alpha = places.clone().find_map(|s| s.alpha);
     let beta = places.clone().find_map(|s| s.beta);
     // A promise of the longest delay is the longest interval.
@@ -107,6 +119,15 @@ fn rule(input: &PollInput, settings: &Settings) -> (PolicySpec, Bounds) {
     let beta = [beta, max_delay].into_iter().flatten().min();
     let bounds = spec.bounds(settings.bounds).narrowed(alpha, beta);
     (spec, bounds)
+}
+
+/// Divides a price by the weight of the feed. A weight of 0 makes polls very dear.
+fn weighted_price(price: Duration, weight: f64) -> Duration {
+    if weight == 1.0 {
+        return price;
+    }
+    let seconds = (price.as_secs_f64() / weight.clamp(WEIGHTS.0, WEIGHTS.1)).round();
+    Duration::from_secs((seconds as u64).max(1))
 }
 
 /// The time of the next poll, and why it is not the time that the policy wants.

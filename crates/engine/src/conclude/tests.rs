@@ -1,6 +1,8 @@
 //! Tests of records: what the store keeps of a reading, and when the next poll is.
 
+mod clusters;
 mod damaged;
+mod weights;
 
 use std::sync::LazyLock;
 
@@ -35,6 +37,7 @@ fn input() -> PollInput {
         history: PollHistory::default(),
         schedule: StoredSchedule::default(),
         share: None,
+        readers: None,
         push: None,
     }
 }

@@ -14,7 +14,7 @@ impl Controller {
     /// Queues what the strategy plans for now. Nothing is spent while our network is down.
     pub(super) fn spend(&mut self, now: Time) {
         let Some(spending) = self.spending.as_mut().filter(|s| s.plan_at() <= now) else { return };
-        if self.network.is_down() {
+        if self.terminals.are_all_down() {
             return;
         }
         for (feed, cause) in spending.plan(now) {

@@ -22,6 +22,15 @@ impl Callers {
         self.0.entry(feed).or_default().push(caller);
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the feeds that callers wait for.
+    pub fn feeds(&self) -> Vec<FeedId> {
+        self.0.keys().copied().collect()
+    }
+
     /// Answers all callers that wait for a feed.
     pub fn answer(&mut self, feed: FeedId, answer: &PollAnswer) {
         for caller in self.0.remove(&feed).unwrap_or_default() {

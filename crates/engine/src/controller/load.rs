@@ -2,9 +2,11 @@
 //! off are spread over a while; a feed that was never polled is due at once.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
+use dispatch::GrantId;
 use feed::{FeedId, Time};
-use store::{FeedDueTime, StoreError};
+use store::{FeedDueTime, OpenGrantRow, StoreError};
 
 use super::under_way::PollUnderWay;
 use crate::budget::Budgeted;
@@ -17,7 +19,16 @@ use crate::{Watch, chance, conclude};
 pub type LoadedPlan = (Plan<PollUnderWay>, Option<Box<Spending>>);
 
 /// Schedules every watched feed, and restores the pace of all domains.
-pub fn load(context: &Context, now: Time, watch: Watch) -> Result<LoadedPlan, StoreError> {
+///
+/// `left` are the requests of earlier processes that may be under way; `clock` is the stopwatch
+/// after they were read.
+pub fn load(
+    context: &Context,
+    left: &[OpenGrantRow],
+    clock: Duration,
+    now: Time,
+    watch: Watch,
+) -> Result<LoadedPlan, StoreError> {
     let Context { store, settings, fetcher, .. } = context;
     let by_itself = watch == Watch::All;
     let mut plan = Plan::new(settings.gaps.clone(), fetcher.exchange_time_max(), by_itself);
@@ -31,6 +42,13 @@ pub fn load(context: &Context, now: Time, watch: Watch) -> Result<LoadedPlan, St
     for state in store.domain_states()? {
         let domain = plan.domain(&state.domain);
         plan.set_pace(domain, conclude::stored_pace(&state, now));
+    }
+    if let Some(book) = &context.grants {
+        plan.number_from(book.first_number());
+    }
+    for row in left {
+        let domain = plan.domain(&row.domain);
+        plan.hold(domain, GrantId(row.number), clock + row.left);
     }
     Ok((plan, spending))
 }
@@ -67,7 +85,7 @@ fn schedule_all(
 }
 
 /// The wait of an overdue feed after a start.
-fn spread(context: &Context, due: &FeedDueTime, n_overdue: usize) -> std::time::Duration {
+fn spread(context: &Context, due: &FeedDueTime, n_overdue: usize) -> Duration {
     let unit = chance::unit(context.settings.seed, due.feed, due.generation);
     polling::restart::spread(n_overdue, unit)
 }
@@ -81,7 +99,7 @@ fn under_budget(
 ) -> Result<(Option<Box<Spending>>, BudgetedFeeds), StoreError> {
     let mut feeds = HashMap::new();
     let Some(rule) = context.budget() else { return Ok((None, feeds)) };
-    let spending = Spending::new(rule, &context.store.strategy_progress()?, now);
+    let spending = Spending::restored(rule, &context.store, now)?;
     context.store.poll_inputs(|input| {
         let under = conclude::budgeted(&rule, &input, &context.settings);
         feeds.extend(under.map(|under| (input.id, under)));

@@ -7,8 +7,9 @@
 
 mod budgeting;
 mod callers;
+mod depart;
 mod load;
-mod prepare;
+mod postpone;
 mod record;
 mod results;
 mod under_way;
@@ -17,9 +18,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::{JobSender, PollResult, ResultReceiver, Stopwatch};
-use feed::{FeedId, Outcome, Time};
-use store::StoreError;
+use dispatch::{GrantId, PollResult, ResultReceiver, Stopwatch};
+use feed::{FeedId, Outcome, Time, Window};
 use tokio::sync::{mpsc, watch};
 
 use crate::Watch;
@@ -29,16 +29,18 @@ use crate::figures::{Counters, LoopEndGuard};
 use crate::network::Network;
 use crate::plan::{Grant, Plan, Work};
 use crate::spending::Spending;
+use crate::terminals::Terminals;
 use callers::{AnswerSender, Callers, refused};
-use prepare::{GrantedStart, prepare};
+pub use depart::Roads;
+use depart::{Departure, depart};
+pub use load::{LoadedPlan, load};
+use postpone::ParkedHops;
 use under_way::{PollUnderWay, PollsAtWorkers};
 
-/// The time that polls under way have to end by themselves when the engine stops.
-const STOP_GRACE: Duration = Duration::from_secs(2);
 /// Events handled in one turn before new grants, so that a burst of results cannot starve the
 /// workers.
 const EVENTS_PER_TURN: usize = 256;
-/// While our network is down the strategy is asked this often whether it is back.
+/// While our network is down, or no terminal is connected, the loop looks this often again.
 const PROBE: Duration = Duration::from_secs(1);
 /// The longest sleep while nothing is planned.
 const SLEEP_MAX: Duration = Duration::from_secs(3600);
@@ -51,7 +53,9 @@ pub struct Controller {
     channels: Channels,
     stopwatch: Stopwatch,
     counters: Arc<Counters>,
+    /// Whether polls can be recorded.
     network: Network,
+    terminals: Arc<Terminals>,
     callers: Callers,
     /// Feeds that were blamed for an outage of our network, until the blame is taken back.
     to_forgive: HashSet<FeedId>,
@@ -62,26 +66,32 @@ pub struct Controller {
     causes: HashMap<FeedId, String>,
     /// The time of the last turn, by the clock as it was then.
     turned_at: Time,
+    parked: ParkedHops,
+    /// When the log last said that polls wait for a terminal.
+    lack_logged: Time,
+    /// Since when no terminal has been connected, by the stopwatch.
+    no_terminal_since: Option<Duration>,
 }
 
 /// The controller's ends of its channels.
 pub struct Channels {
-    pub jobs: JobSender,
+    pub roads: Roads,
     pub results: ResultReceiver,
     pub events: mpsc::UnboundedReceiver<Event>,
 }
 
 impl Controller {
-    /// Makes a controller with the plan that the store holds.
+    /// Makes a controller with a plan.
     pub fn new(
         context: Arc<Context>,
         channels: Channels,
-        stopwatch: Stopwatch,
+        terminals: Arc<Terminals>,
         counters: Arc<Counters>,
+        (plan, spending): LoadedPlan,
         watch: Watch,
-    ) -> Result<Controller, StoreError> {
-        let (plan, spending) = load::load(&context, context.clock.now(), watch)?;
-        Ok(Controller {
+    ) -> Controller {
+        let stopwatch = channels.roads.stopwatch;
+        Controller {
             context,
             plan,
             polls: Arc::default(),
@@ -89,13 +99,23 @@ impl Controller {
             stopwatch,
             counters,
             network: Network::default(),
+            terminals,
             callers: Callers::default(),
             to_forgive: HashSet::new(),
             watch,
             spending,
             causes: HashMap::new(),
             turned_at: Time::MIN,
-        })
+            parked: ParkedHops::default(),
+            lack_logged: Time::MIN,
+            no_terminal_since: None,
+        }
+    }
+
+    /// Returns a function that finds the window of a poll under way.
+    pub fn windows(&self) -> impl Fn(GrantId) -> Option<Arc<Window>> + Send + Sync + 'static {
+        let polls = Arc::clone(&self.polls);
+        move |grant| polls.window(grant)
     }
 
     /// Runs until `stop` turns true, then lets the polls under way end.
@@ -114,7 +134,8 @@ impl Controller {
                 _ = stop.changed() => {}
             }
         }
-        let ending = tokio::time::timeout(STOP_GRACE, async {
+        let grace = self.context.settings.stop_grace;
+        let ending = tokio::time::timeout(grace, async {
             while self.plan.in_flight() > 0
                 && let Some(message) = self.channels.next().await
             {
@@ -145,7 +166,9 @@ impl Controller {
         self.turned_at = now;
         self.end_expired(now);
         self.spend(now);
-        let usual = self.context.settings.polls_in_flight_max;
+        self.unpark(now);
+        let usual = self.terminals.room(now, self.stopwatch.elapsed());
+        let look_at = self.answer_without_terminal(usual, now);
         let in_flight_max = self.network.in_flight_max(now, usual);
         let grants = self.plan.grant(now, in_flight_max);
         if !grants.is_empty() {
@@ -153,37 +176,42 @@ impl Controller {
             self.start(grants);
         }
         let plan_at = self.spending.as_ref().map(|spending| spending.plan_at().max(now + PROBE));
-        let wake = [self.plan.next_wake(in_flight_max), plan_at].into_iter().flatten().min();
+        let unpark_at = self.parked.front().map(|(at, _)| *at);
+        let wakes = [self.plan.next_wake(in_flight_max), plan_at, unpark_at, look_at];
+        let wake = wakes.into_iter().flatten().min();
         let wake = wake.unwrap_or(now + SLEEP_MAX);
-        self.counters.report(&self.plan, &self.network, wake);
+        let is_down = self.terminals.are_all_down();
+        self.counters.report(&self.plan, is_down, self.network.cannot_record(), wake);
         wake
     }
 
     /// Hands granted hops to workers, and first requests to a task that prepares them.
     fn start(&mut self, grants: Vec<Grant<PollUnderWay>>) {
-        let mut starts = Vec::new();
-        for Grant { id, work, generation, send_by } in grants {
-            match work {
-                Work::Start(feed) => {
-                    let cause = self.cause(feed);
-                    starts.push(GrantedStart { grant: id, feed, generation, send_by, cause });
-                }
-                Work::Hop(feed, mut poll) => {
-                    let job = poll.job(id, send_by);
-                    self.polls.insert(id, *poll);
-                    if self.channels.jobs.send(job).is_err() {
-                        self.polls.remove(id);
-                        self.not_prepared(id, feed, "no worker took the job".to_owned());
-                    }
-                }
-            }
+        let (now, clock) = (self.context.clock.now(), self.stopwatch.elapsed());
+        let mut departures = Vec::with_capacity(grants.len());
+        for Grant { id: grant, domain, work, generation, send_by } in grants {
+            let (feed, hop) = match work {
+                Work::Start(feed) => (feed, None),
+                Work::Hop(feed, poll) => (feed, Some(poll)),
+            };
+            let domain = self.plan.domain_name(domain).clone();
+            let region = self.context.region(feed, &domain);
+            let picked = self.terminals.pick(grant, &domain, region.as_deref(), now, clock);
+            let Some(terminal) = picked else {
+                let lack = self.terminals.lack(region.as_deref(), clock);
+                self.postpone(grant, feed, hop, &lack);
+                continue;
+            };
+            let cause = if hop.is_none() { self.cause(feed) } else { None };
+            let departure =
+                Departure { grant, feed, domain, generation, send_by, cause, terminal, hop };
+            departures.push(departure);
         }
-        if starts.is_empty() {
+        if departures.is_empty() {
             return;
         }
         let (context, polls) = (Arc::clone(&self.context), Arc::clone(&self.polls));
-        let jobs = self.channels.jobs.clone();
-        tokio::spawn(async move { prepare(&context, starts, &polls, &jobs) });
+        tokio::spawn(depart(context, departures, polls, self.channels.roads.clone()));
     }
 
     /// Follows a clock that was set back. Without this, polls that were planned by the wrong time
@@ -194,6 +222,7 @@ impl Controller {
             "the clock was set back; planned polls move with it"
         );
         self.plan.set_back(by);
+        self.parked.iter_mut().for_each(|(at, _)| *at = *at - by);
         let (context, spends) = (Arc::clone(&self.context), self.spending.is_some());
         tokio::task::spawn_blocking(move || {
             // The strategy first: it cannot plan before it has its feeds again.
@@ -216,12 +245,22 @@ impl Controller {
 
     fn handle(&mut self, message: Message) {
         let event = match message {
-            Message::Result(result) => return self.result(*result),
+            Message::Result(result) => return self.result(*result, None),
             Message::Event(event) => event,
         };
         match event {
-            Event::NotPrepared { grant, feed, why } => self.not_prepared(grant, feed, why),
-            Event::ErrandEnded { domain, at, answer } => self.errand_ended(domain, at, answer),
+            // The next turn uses its room.
+            Event::TerminalHeard => {}
+            Event::Result { result, confirmation } => self.result(*result, Some(confirmation)),
+            Event::NotPrepared { grant, feed, why } => {
+                self.not_prepared(grant, feed, why);
+            }
+            Event::ErrandEnded { domain, at, answer, is_away } => {
+                self.errand_ended(domain, at, answer, is_away);
+            }
+            Event::LateErrand { grant } => {
+                self.plan.release(grant, self.context.clock.now());
+            }
             Event::Errand { domain, turn, class } => {
                 let domain = self.plan.domain(&domain);
                 self.plan.errand(domain, turn, class, self.context.clock.now());

@@ -3,21 +3,27 @@
 
 use std::time::Duration;
 
-use dispatch::PollReading;
-use feed::{DocumentDates, Domain, ExchangeFacts, FeedId, Outcome, Time, Trouble};
+use dispatch::machine::Verdict;
+use dispatch::{EndPoint, PollReading, PollResult};
+use feed::{DocumentDates, Domain, ExchangeFacts, FeedId, Outcome, RawAnswer, Time, Trouble};
 use polling::budget::PollCost;
 use polling::pace::DomainPace;
-use store::{PollInput, StoreError};
+use store::{PollInput, RecordedAnswer, StoreError};
+use terminal::without_panic;
 
 use super::under_way::{PollCourse, PollUnderWay};
+use crate::articles;
 use crate::conclude::{self, Concluded, JudgedReading};
+use crate::confirmation::Confirmation;
 use crate::context::Context;
 use crate::event::{Event, Finished, PollAnswer};
+use crate::facts;
 use crate::observe::observe;
-use crate::worker::without_panic;
 
 /// The wait after a poll that could not be recorded.
 pub const RECORD_RETRY: Duration = Duration::from_secs(60);
+/// The wait of a poll that its terminal did not send, or did not answer until its grant ended.
+pub const SEND_RETRY: Duration = Duration::from_secs(1);
 
 pub const INTERNAL_ERROR: &str = "internal error; please report it";
 
@@ -35,6 +41,8 @@ pub struct ExchangeEnd {
     pub at: Time,
     pub facts: ExchangeFacts,
     pub verdict: ExchangeVerdict,
+    /// The messages of the exchange, for a recording.
+    pub raw: Option<Box<RawAnswer>>,
 }
 
 /// Concludes a poll from what its worker read, and records it.
@@ -42,29 +50,53 @@ pub async fn conclude_and_record(
     context: &Context,
     poll: PollUnderWay,
     reading: PollReading,
-    end: ExchangeEnd,
+    mut end: ExchangeEnd,
 ) {
     let feed = poll.feed();
     let ending = async {
-        let (input, course) = poll.split();
+        let (input, mut course) = poll.split();
         let at = sent_at(&course, end.at);
         let reading = judge(context, &input, reading, &end, at);
-        record(context, &input, &course, reading, &end).await;
+        record(context, &input, &mut course, reading, &mut end).await;
     };
     end_contained(context, feed, ending).await;
+}
+
+/// Records the result of an earlier grant, if no other poll of the feed was recorded since.
+pub async fn record_late(
+    context: &Context,
+    result: PollResult,
+    confirmation: Confirmation,
+    at: Time,
+) {
+    let PollResult { grant, feed, generation, so_far, facts, reading, raw, .. } = result;
+    let input = match context.store.poll_input(feed) {
+        Ok(input) if input.generation == generation => input,
+        Ok(_) | Err(StoreError::NoFeed(_)) => {
+            confirmation.answer(Verdict::Stale);
+            return abandon(context, feed, "the result is stale".to_owned(), RECORD_RETRY);
+        }
+        // The terminal sends it again.
+        Err(error) => return abandon(context, feed, error.to_string(), RECORD_RETRY),
+    };
+    let mut poll = PollUnderWay::resumed(input, grant, so_far, at);
+    poll.confirmation = Some(confirmation);
+    let verdict = ExchangeVerdict::default();
+    conclude_and_record(context, poll, reading, ExchangeEnd { at, facts, verdict, raw }).await;
 }
 
 /// Ends a poll whose redirect leads to a domain that asked us to wait.
 pub async fn give_up(context: &Context, poll: PollUnderWay, until: Time) {
     let (feed, domain) = (poll.feed(), poll.domain());
     let ending = async {
-        let (input, course) = poll.split();
+        let (input, mut course) = poll.split();
         let detail = format!("it redirects to {domain}, which asked us to wait until {until}");
         let reading = JudgedReading::Refused { kind: Trouble::Waiting, detail };
         let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
         let verdict = ExchangeVerdict { pace: Some(pace), our_network: false };
-        let end = ExchangeEnd { at: context.clock.now(), facts: ExchangeFacts::default(), verdict };
-        record(context, &input, &course, reading, &end).await;
+        let (at, facts) = (context.clock.now(), ExchangeFacts::default());
+        let mut end = ExchangeEnd { at, facts, verdict, raw: None };
+        record(context, &input, &mut course, reading, &mut end).await;
     };
     end_contained(context, feed, ending).await;
 }
@@ -73,13 +105,13 @@ pub async fn give_up(context: &Context, poll: PollUnderWay, until: Time) {
 async fn end_contained(context: &Context, feed: FeedId, end: impl Future<Output = ()>) {
     if without_panic(end).await.is_none() {
         tracing::error!(feed = feed.0, "internal error during a poll; please report it");
-        abandon(context, feed, INTERNAL_ERROR.to_owned());
+        abandon(context, feed, INTERNAL_ERROR.to_owned(), RECORD_RETRY);
     }
 }
 
 /// Ends a poll without a record. The feed goes back to the time that the store has for it.
-pub fn abandon(context: &Context, feed: FeedId, why: String) {
-    let at = context.clock.now() + RECORD_RETRY;
+pub fn abandon(context: &Context, feed: FeedId, why: String, wait: Duration) {
+    let at = context.clock.now() + wait;
     tracing::debug!(feed = feed.0, why, "poll abandoned");
     let current = context.store.due(feed).ok().flatten();
     let finished = match current {
@@ -162,13 +194,14 @@ fn judge(
 async fn record(
     context: &Context,
     input: &PollInput,
-    course: &PollCourse,
+    course: &mut PollCourse,
     reading: JudgedReading,
-    end: &ExchangeEnd,
+    end: &mut ExchangeEnd,
 ) {
-    let PollCourse { cause, url, so_far } = course;
+    let at = sent_at(course, end.at);
+    let PollCourse { cause, url, so_far, grants, confirmation } = course;
     let facts = conclude::PollFacts {
-        at: sent_at(course, end.at),
+        at,
         ended: end.at,
         cause: cause.as_deref(),
         url,
@@ -181,10 +214,19 @@ async fn record(
     };
     let budget = context.budget();
     let concluded = conclude::conclude(input, reading, &facts, &context.settings, budget.as_ref());
-    let Concluded { record, mut finished, mut answer, later } = concluded;
+    let Concluded { mut record, mut finished, mut answer, later } = concluded;
+    if context.grants.is_some() {
+        record.grants = grants.iter().map(|grant| grant.0).collect();
+    }
+    record.raw = end.raw.take().map(|raw| {
+        let (url, hops) = (url.to_string(), so_far.n_hops);
+        Box::new(RecordedAnswer { url, hops, answer: *raw })
+    });
     answer.cost =
         PollCost { requests: so_far.n_hops + 1, bytes: so_far.bytes, parse: so_far.parse };
+    facts::complete(&mut record, input, &context.settings.articles);
     let (feed, due) = (input.id, record.decision.next.at);
+    let edited = articles::edited_keys(record.document().map(|document| &document.entries));
     let recorded = match later {
         None => context.store.record(record).await,
         Some(later) => {
@@ -195,10 +237,18 @@ async fn record(
             })
         }
     };
+    if recorded.is_ok() {
+        dispatch::end_at(EndPoint::PollRecorded);
+    }
     let overtaken = matches!(recorded, Err(StoreError::Stale { .. }));
+    confirm(confirmation.take(), recorded.as_ref().err());
     match recorded {
-        Ok(recorded) if recorded.new_ids.is_empty() => {}
-        Ok(_) => context.deliveries.notify_one(),
+        Ok(recorded) => {
+            articles::ask_again(context, input, edited).await;
+            if !recorded.new_ids.is_empty() {
+                context.deliveries.notify_one();
+            }
+        }
         Err(error) => not_recorded(context, input, &error, &mut finished, &mut answer),
     }
     context.send(Event::Finished { finished, answer });
@@ -208,6 +258,19 @@ async fn record(
         && let Ok(Some(scheduled)) = context.scheduled(feed, due)
     {
         context.send(Event::Schedule(scheduled));
+    }
+}
+
+/// Tells the terminal whether its result is recorded.
+fn confirm(confirmation: Option<Confirmation>, error: Option<&StoreError>) {
+    let Some(confirmation) = confirmation else { return };
+    match error {
+        None => confirmation.answer(Verdict::Recorded),
+        Some(StoreError::Stale { .. } | StoreError::NoFeed(_)) => {
+            confirmation.answer(Verdict::Stale);
+        }
+        // The terminal keeps the result and sends it again.
+        Some(_) => drop(confirmation),
     }
 }
 
@@ -255,7 +318,16 @@ mod tests {
             events,
             budget: RwLock::new(None),
             trouble_logged: AtomicI64::new(0),
+            notifications: Notify::new(),
             deliveries: Notify::new(),
+            clusters: crate::clusters::Clusters::default(),
+            grants: None,
+            errands: None,
+            machine: String::new(),
+            regions: RwLock::default(),
+            fetch_book: Default::default(),
+            tally: Arc::default(),
+            articles: Default::default(),
         };
         end_contained(&context, FeedId(7), async { panic!("an unforeseen end") }).await;
         let Ok(Event::Finished { finished, answer }) = received.try_recv() else {

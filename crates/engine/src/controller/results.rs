@@ -4,39 +4,72 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::{GrantId, PollReading, PollResult};
+use dispatch::machine::Verdict;
+use dispatch::{EndPoint, GrantId, PollReading, PollResult};
 use feed::{ExchangeFacts, FeedId, Outcome, RetryAfter, Time, Trouble};
 use polling::outage::Reach;
 
 use super::Controller;
 use super::callers::refused;
-use super::record::{self, ExchangeEnd, ExchangeVerdict, INTERNAL_ERROR, RECORD_RETRY};
+use super::record::{self, ExchangeEnd, ExchangeVerdict, INTERNAL_ERROR, RECORD_RETRY, SEND_RETRY};
 use super::under_way::{HOPS_MAX, PollUnderWay};
+use crate::confirmation::Confirmation;
 use crate::event::{ErrandEnd, Finished, PollAnswer};
 use crate::plan::{OpenGrant, Work};
 
 /// The wait of feeds whose failures were our network's, after the outage was recognised.
 const FORGIVEN_WAIT: Duration = Duration::from_secs(60);
 
+/// A grant whose result arrived, and the terminal that sent it.
+struct AnsweredGrant {
+    domain: u32,
+    feed: FeedId,
+    terminal: Option<usize>,
+}
+
 impl Controller {
-    /// Handles the result of a grant. The result of an expired grant is dropped.
-    pub(super) fn result(&mut self, result: PollResult) {
-        let PollResult { grant, so_far, facts, reading, .. } = result;
-        let poll = self.polls.remove(grant);
-        let (Some(open), Some(mut poll)) = (self.plan.close(grant), poll) else {
-            tracing::debug!(grant = grant.0, "the result of an expired grant was dropped");
-            return;
+    /// Handles the result of a grant.
+    pub(super) fn result(&mut self, result: PollResult, confirmation: Option<Confirmation>) {
+        dispatch::end_at(EndPoint::ResultArrived);
+        let poll = self.polls.remove(result.grant);
+        let (Some(open), Some(mut poll)) = (self.plan.close(result.grant), poll) else {
+            return self.late_result(result, confirmation);
         };
         let at = self.context.clock.now();
+        let terminal = self.terminals.ended(result.grant, true);
+        let measured = result.elapsed + result.held;
+        let PollResult { grant, so_far, facts, reading, raw, .. } = result;
         poll.so_far = so_far;
+        if confirmation.is_some() {
+            poll.sent_before(at, measured);
+        }
+        let open = AnsweredGrant { domain: open.domain, feed: open.feed, terminal };
+        if let PollReading::NotSent | PollReading::WorkerFailed | PollReading::Moved { .. } =
+            reading
+        {
+            // It brought nothing to record.
+            match confirmation {
+                Some(confirmation) if matches!(reading, PollReading::NotSent) => {
+                    confirmation.answer_not_sent();
+                }
+                Some(confirmation) => confirmation.answer(Verdict::Stale),
+                None => {}
+            }
+        } else {
+            poll.confirmation = confirmation;
+        }
         match reading {
             PollReading::NotSent => {
+                if let Some(book) = &self.context.grants {
+                    book.ended(grant);
+                }
                 self.plan.not_sent(open.domain, at);
-                self.abandon(open.feed, "the job reached its worker too late".to_owned());
+                let why = "the job reached its worker too late".to_owned();
+                self.abandon(open.feed, why, SEND_RETRY);
             }
             PollReading::WorkerFailed => {
                 self.settle(&open, Reach::Answered, &facts, at);
-                self.abandon(open.feed, INTERNAL_ERROR.to_owned());
+                self.abandon(open.feed, INTERNAL_ERROR.to_owned(), RECORD_RETRY);
             }
             PollReading::Moved { to, permanent } => {
                 self.settle(&open, Reach::Answered, &facts, at);
@@ -51,18 +84,49 @@ impl Controller {
                 self.conclude(
                     poll,
                     reading,
-                    ExchangeEnd { at, facts, verdict: Default::default() },
+                    ExchangeEnd { at, facts, verdict: Default::default(), raw },
                 );
             }
             reading => {
                 let verdict = self.settle(&open, reach(&reading), &facts, at);
-                self.conclude(poll, reading, ExchangeEnd { at, facts, verdict });
+                self.conclude(poll, reading, ExchangeEnd { at, facts, verdict, raw });
             }
         }
     }
 
+    /// Handles the result of a grant that expired or that an earlier process gave. It frees its own
+    /// domain only. A document is recorded if no other poll of the feed came before it.
+    fn late_result(&mut self, result: PollResult, confirmation: Option<Confirmation>) {
+        let at = self.context.clock.now();
+        let held = self.plan.release(result.grant, at);
+        if let (Some(domain), Some(429 | 503)) = (held, result.facts.status) {
+            let facts = &result.facts;
+            let retry_after = facts.retry_after.map(|wish| relative(wish, facts.date));
+            self.asked_to_wait(domain, at, retry_after, None);
+        }
+        let Some(confirmation) = confirmation else {
+            tracing::debug!(grant = result.grant.0, "the result of an expired grant was dropped");
+            return;
+        };
+        self.context.tally.late();
+        let is_seen = matches!(
+            result.reading,
+            PollReading::NotModified { .. }
+                | PollReading::Same { .. }
+                | PollReading::Document(_)
+                | PollReading::Gone
+        );
+        if !is_seen || !self.plan.adopt(result.feed) {
+            return confirmation.answer(Verdict::Stale);
+        }
+        let context = Arc::clone(&self.context);
+        tokio::spawn(async move {
+            record::record_late(&context, result, confirmation, at).await;
+        });
+    }
+
     /// Concludes and records a poll in a task of its own.
-    fn conclude(&self, poll: PollUnderWay, reading: PollReading, end: ExchangeEnd) {
+    pub(super) fn conclude(&self, poll: PollUnderWay, reading: PollReading, end: ExchangeEnd) {
         let context = Arc::clone(&self.context);
         tokio::spawn(async move {
             record::conclude_and_record(&context, poll, reading, end).await;
@@ -70,16 +134,17 @@ impl Controller {
     }
 
     /// Ends a poll without a record, in a task of its own.
-    fn abandon(&self, feed: FeedId, why: String) {
+    fn abandon(&self, feed: FeedId, why: String, wait: Duration) {
         let context = Arc::clone(&self.context);
-        tokio::spawn(async move { record::abandon(&context, feed, why) });
+        tokio::spawn(async move { record::abandon(&context, feed, why, wait) });
     }
 
     /// Ends a poll whose job no worker has.
     pub(super) fn not_prepared(&mut self, grant: GrantId, feed: FeedId, why: String) {
+        self.terminals.ended(grant, false);
         if let Some(open) = self.plan.close(grant) {
             self.plan.not_sent(open.domain, self.context.clock.now());
-            self.abandon(feed, why);
+            self.abandon(feed, why, RECORD_RETRY);
         }
     }
 
@@ -88,9 +153,11 @@ impl Controller {
         for (grant, open) in self.plan.expire(self.stopwatch.elapsed(), now) {
             let OpenGrant { domain, feed, generation } = open;
             tracing::warn!(feed = feed.0, "a worker did not answer in time");
+            self.context.tally.expired();
+            self.terminals.ended(grant, false);
             self.polls.remove(grant);
             let domain = self.plan.domain_name(domain).clone();
-            let next_at = Some(now + RECORD_RETRY);
+            let next_at = Some(now + SEND_RETRY);
             let finished = Finished { feed, domain, next_at, generation, budgeted: None };
             let detail = "the worker did not answer in time; the feed is polled again".to_owned();
             self.finished(finished, &PollAnswer::without_record(feed, Outcome::Failed, detail));
@@ -100,7 +167,7 @@ impl Controller {
     /// Settles the pace of a domain and the state of our network after an exchange.
     fn settle(
         &mut self,
-        open: &OpenGrant,
+        open: &AnsweredGrant,
         reach: Reach,
         facts: &ExchangeFacts,
         at: Time,
@@ -109,16 +176,17 @@ impl Controller {
         match reach {
             Reach::Unreachable | Reach::NoSuchHost => {
                 self.answered(domain, at);
-                self.heard(domain, at, Some((open.feed, reach)));
-                verdict.our_network = self.network.is_down();
+                self.heard(open.terminal, domain, at, Some((open.feed, reach)));
+                verdict.our_network =
+                    open.terminal.is_some_and(|terminal| self.terminals.is_down(terminal));
             }
             _ if matches!(facts.status, Some(429 | 503)) => {
                 let retry_after = facts.retry_after.map(|wish| relative(wish, facts.date));
-                verdict.pace = Some(self.asked_to_wait(domain, at, retry_after));
+                verdict.pace = Some(self.asked_to_wait(domain, at, retry_after, open.terminal));
             }
             _ => {
                 self.answered(domain, at);
-                self.heard(domain, at, None);
+                self.heard(open.terminal, domain, at, None);
             }
         }
         self.plan.exchanged(domain, at);
@@ -137,27 +205,30 @@ impl Controller {
         domain: u32,
         at: Time,
         retry_after: Option<RetryAfter>,
+        terminal: Option<usize>,
     ) -> polling::pace::DomainPace {
         let mut pace = *self.plan.pace(domain);
         let until = pace.refused(at, retry_after);
         let callers = &self.callers;
         let refused = self.plan.block(domain, pace, |feed| callers.wait_for(feed));
         self.refuse(refused, domain, until);
-        self.heard(domain, at, None);
+        self.heard(terminal, domain, at, None);
         pace
     }
 
     /// Handles the end of a request that is not a poll.
-    pub(super) fn errand_ended(&mut self, domain: u32, at: Time, answer: ErrandEnd) {
+    pub(super) fn errand_ended(&mut self, domain: u32, at: Time, answer: ErrandEnd, is_away: bool) {
+        // The terminal of this process is the first. Errands of others say nothing about it.
+        let terminal = (!is_away).then_some(0);
         match answer {
             ErrandEnd::NotSent => return self.plan.not_sent(domain, at),
             ErrandEnd::Unanswered => self.answered(domain, at),
             ErrandEnd::Answered => {
                 self.answered(domain, at);
-                self.heard(domain, at, None);
+                self.heard(terminal, domain, at, None);
             }
             ErrandEnd::AskedToWait { retry_after, pace: reply } => {
-                let pace = self.asked_to_wait(domain, at, retry_after);
+                let pace = self.asked_to_wait(domain, at, retry_after, terminal);
                 // The errand may have been dropped meanwhile.
                 let _ = reply.send(pace);
             }
@@ -165,8 +236,16 @@ impl Controller {
         self.plan.exchanged(domain, at);
     }
 
-    fn heard(&mut self, domain: u32, at: Time, failed: Option<(FeedId, Reach)>) {
-        self.to_forgive.extend(self.network.heard(domain, at, failed));
+    fn heard(
+        &mut self,
+        terminal: Option<usize>,
+        domain: u32,
+        at: Time,
+        failed: Option<(FeedId, Reach)>,
+    ) {
+        if let Some(terminal) = terminal {
+            self.to_forgive.extend(self.terminals.exchanged(terminal, domain, at, failed));
+        }
         self.forgive(at);
     }
 
@@ -203,7 +282,7 @@ impl Controller {
     }
 
     /// Queues the next hop of a poll, or ends the poll if the target asked us to wait.
-    fn hop(&mut self, poll: PollUnderWay) {
+    pub(super) fn hop(&mut self, poll: PollUnderWay) {
         let (feed, domain) = (poll.feed(), self.plan.domain(&poll.domain()));
         let now = self.context.clock.now();
         if let Err((poll, until)) = self.plan.hop(domain, feed, poll, now) {

@@ -12,6 +12,7 @@ use store::PollInput;
 use url::Url;
 
 use crate::conclude;
+use crate::confirmation::Confirmation;
 
 /// More redirects than this are a loop or a trap.
 pub const HOPS_MAX: u32 = 5;
@@ -27,6 +28,12 @@ pub struct PollUnderWay {
     url: Url,
     /// Empty while a worker has the job.
     pub so_far: SoFar,
+    /// The grants of its requests.
+    grants: Vec<GrantId>,
+    /// When it began to wait for a terminal, if its next request has to.
+    pub parked_since: Option<Time>,
+    /// The duty to confirm the last result, if another machine brought it.
+    pub confirmation: Option<Confirmation>,
 }
 
 impl PollUnderWay {
@@ -35,7 +42,24 @@ impl PollUnderWay {
         let url = input.location.current().url().clone();
         let window = Arc::new(mem::take(&mut input.document.window));
         let so_far = SoFar { first_sent_at: Some(at.floor_to_second()), ..SoFar::default() };
-        PollUnderWay { input, window, cause, url, so_far }
+        let grants = Vec::with_capacity(1);
+        let (parked_since, confirmation) = (None, None);
+        PollUnderWay { input, window, cause, url, so_far, grants, parked_since, confirmation }
+    }
+
+    /// Continues a poll whose result came from an earlier grant.
+    pub fn resumed(input: PollInput, grant: GrantId, so_far: SoFar, at: Time) -> PollUnderWay {
+        let mut poll = PollUnderWay::new(input, None, at);
+        if let Some(url) = &so_far.redirected_to {
+            poll.url = url.clone();
+        }
+        poll.so_far = so_far;
+        poll.grants.push(grant);
+        poll
+    }
+
+    pub fn window(&self) -> Arc<Window> {
+        Arc::clone(&self.window)
     }
 
     pub fn feed(&self) -> FeedId {
@@ -47,8 +71,13 @@ impl PollUnderWay {
         Domain::of(&self.url)
     }
 
-    /// Makes the job of the next request.
-    pub fn job(&mut self, grant: GrantId, send_by: Duration) -> PollJob {
+    /// Makes the job of the next request. To another machine only the window's digest travels.
+    pub fn job(&mut self, grant: GrantId, send_by: Duration, is_remote: bool) -> PollJob {
+        self.grants.push(grant);
+        let (window, window_digest) = match is_remote {
+            true => (Arc::default(), Some(self.window.digest())),
+            false => (Arc::clone(&self.window), None),
+        };
         PollJob {
             grant,
             feed: self.input.id,
@@ -56,11 +85,12 @@ impl PollUnderWay {
             url: self.url.clone(),
             validators: conclude::validators(&self.input, &self.url),
             body_hash: self.input.document.body_hash,
-            window: Arc::clone(&self.window),
-            window_digest: None,
+            window,
+            window_digest,
             send_by,
             so_far: mem::take(&mut self.so_far),
             whole: false,
+            request: None,
         }
     }
 
@@ -72,15 +102,27 @@ impl PollUnderWay {
             return false;
         }
         self.so_far.permanent &= permanent;
+        self.so_far.redirected_to = Some(to.clone());
         self.url = to;
         true
     }
 
+    /// Notes when the first request was really sent: `measured` before its result arrived at `at`,
+    /// by the terminal's own stopwatch. No clock of another machine is believed.
+    pub fn sent_before(&mut self, at: Time, measured: Duration) {
+        let sent = (at - measured).floor_to_second();
+        if self.so_far.n_hops == 0
+            && let Some(handed_over) = self.so_far.first_sent_at
+        {
+            self.so_far.first_sent_at = Some(handed_over.max(sent));
+        }
+    }
+
     /// Separates the input from the course of the poll, once no worker needs the window.
     pub fn split(self) -> (PollInput, PollCourse) {
-        let PollUnderWay { mut input, window, cause, url, so_far } = self;
+        let PollUnderWay { mut input, window, cause, url, so_far, grants, confirmation, .. } = self;
         input.document.window = Arc::unwrap_or_clone(window);
-        (input, PollCourse { cause, url, so_far })
+        (input, PollCourse { cause, url, so_far, grants, confirmation })
     }
 }
 
@@ -90,6 +132,8 @@ pub struct PollCourse {
     /// The address of the last request.
     pub url: Url,
     pub so_far: SoFar,
+    pub grants: Vec<GrantId>,
+    pub confirmation: Option<Confirmation>,
 }
 
 /// The polls that workers have, by grant. Preparation adds to it, the controller's loop takes from
@@ -100,6 +144,12 @@ pub struct PollsAtWorkers(Mutex<HashMap<GrantId, PollUnderWay>>);
 impl PollsAtWorkers {
     pub fn insert(&self, grant: GrantId, poll: PollUnderWay) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(grant, poll);
+    }
+
+    /// Returns the window of a poll under way.
+    pub fn window(&self, grant: GrantId) -> Option<Arc<Window>> {
+        let polls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        polls.get(&grant).map(PollUnderWay::window)
     }
 
     pub fn remove(&self, grant: GrantId) -> Option<PollUnderWay> {

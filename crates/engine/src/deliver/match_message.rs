@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use feed::FeedId;
+use feed::{FeedId, Source};
 use serde_json::{Value, json};
 use store::{EntryRow, QueryEntry, QueryId, Store, StoreError, StreamCursor};
 
@@ -53,6 +53,7 @@ impl MatchMessages {
             "summary": entry.summary,
             "published_at": entry.published_at.to_string(),
             "seen_at": entry.seen_at.to_string(),
+            "source": entry.source.as_ref().map(origin),
         }))
     }
 
@@ -67,4 +68,9 @@ impl MatchMessages {
             })),
         }
     }
+}
+
+/// Returns the first feed of an entry that came through another instance.
+fn origin(source: &Source) -> Value {
+    json!({ "feed": source.name(), "title": source.title, "via": source.via })
 }

@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use feed::{FeedUrl, Time};
 use fetch::{Parcel, Posted, RetryAfter};
-use store::{QueryEntry, StoreError};
+use serde_json::{Value, json};
+use store::{EntryRow, QueryEntry, StoreError};
 
 use super::cursor::Attempt;
 use super::{DeliveryTask, MatchMessages, TURN_MAX};
+use crate::context::Context;
 use crate::errand::{self, PlanHandle};
 use crate::keys;
 use crate::plan::ErrandClass;
@@ -87,22 +89,58 @@ impl DeliveryTask<'_> {
         };
         let (name, query) = (&self.query.name, self.query.id);
         let body = messages.message(self.store(), (query, name), found)?.to_string().into_bytes();
-        let now = self.context.clock.now();
-        let id = MatchMessages::key(name, found);
-        let at = now.secs().to_string();
-        let signature = keys::sign(key, &[id.as_bytes(), b".", at.as_bytes(), b".", &body]);
-        let headers = vec![
-            ("webhook-id", id),
-            ("webhook-timestamp", at),
-            ("webhook-signature", format!("v1,{signature}")),
-        ];
-        let parcel = Parcel { content_type: "application/json", headers, body };
-        let plan = PlanHandle::of(self.context);
-        let turn = errand::turn(&plan, url.url(), ErrandClass::WithoutGap).await;
-        // There is no turn only if the engine ends.
-        let turn = turn.ok_or(StoreError::Closed)?;
-        Ok(attempt(turn.post_without_gap(self.context, url.url(), parcel).await, now))
+        post_signed(self.context, url, key, (MatchMessages::key(name, found), body)).await
     }
+}
+
+/// Signs a message and posts it once.
+async fn post_signed(
+    context: &Context,
+    url: &FeedUrl,
+    key: &str,
+    (id, body): (String, Vec<u8>),
+) -> Result<Attempt, StoreError> {
+    let now = context.clock.now();
+    let at = now.secs().to_string();
+    let signature = keys::sign(key, &[id.as_bytes(), b".", at.as_bytes(), b".", &body]);
+    let headers = vec![
+        ("webhook-id", id),
+        ("webhook-timestamp", at),
+        ("webhook-signature", format!("v1,{signature}")),
+    ];
+    let parcel = Parcel::new("application/json", headers, body);
+    let plan = PlanHandle::of(context);
+    let turn = errand::turn(&plan, url.url(), ErrandClass::WithoutGap).await;
+    // There is no turn only if the engine ends.
+    let turn = turn.map_err(|_| StoreError::Closed)?;
+    Ok(attempt(turn.post_without_gap(context, url.url(), parcel).await, now))
+}
+
+/// The webhook to which a person sends an entry.
+pub struct SentEntry<'a> {
+    pub service: &'a str,
+    pub url: &'a FeedUrl,
+    pub key: &'a str,
+}
+
+/// Posts an entry to a webhook of a person, once. Returns why it was not taken.
+pub async fn send_entry(
+    context: &Context,
+    sent: &SentEntry<'_>,
+    entry: &EntryRow,
+) -> Result<Option<String>, StoreError> {
+    let mut value = MatchMessages::default().entry(&context.store, entry)?;
+    if let Value::Object(fields) = &mut value {
+        fields.insert("content".to_owned(), json!(entry.content));
+        fields.insert("categories".to_owned(), json!(entry.categories));
+    }
+    let key = format!("share/{}", entry.id);
+    let body = json!({ "key": key, "service": sent.service, "entry": value }).to_string();
+    let attempt = post_signed(context, sent.url, sent.key, (key, body.into_bytes()));
+    Ok(match attempt.await? {
+        Attempt::Taken => None,
+        Attempt::Failed { why, .. } => Some(why),
+    })
 }
 
 fn attempt(posted: Posted, now: Time) -> Attempt {

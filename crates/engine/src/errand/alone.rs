@@ -16,7 +16,7 @@ use crate::plan::{Gaps, Plan};
 pub fn start(gaps: Gaps, clock: Clock) -> PlanHandle {
     let (events, receiver) = mpsc::unbounded_channel();
     tokio::spawn(run(Plan::new(gaps, Duration::ZERO, false), receiver, clock.clone()));
-    PlanHandle { events, clock }
+    PlanHandle { events, clock, grants: None, road: None, region: None }
 }
 
 async fn run(mut plan: Plan<Infallible>, mut events: UnboundedReceiver<Event>, clock: Clock) {

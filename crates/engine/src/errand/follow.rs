@@ -1,7 +1,7 @@
 //! The one place that follows the redirects of errands. It sends nothing itself: the caller's
 //! function waits for a turn and sends the request of each hop.
 
-use fetch::{Fetched, Posted};
+use fetch::{Fetched, PartOutcome, Posted};
 use url::Url;
 
 /// An answer that may lead to another address.
@@ -14,6 +14,15 @@ impl MayRedirect for Fetched {
         match self {
             Fetched::Moved { to, .. } => Some(to),
             _ => None,
+        }
+    }
+}
+
+impl MayRedirect for PartOutcome {
+    fn redirect(&self) -> Option<&Url> {
+        match self {
+            PartOutcome::Other(fetched) => fetched.redirect(),
+            PartOutcome::Part(_) => None,
         }
     }
 }

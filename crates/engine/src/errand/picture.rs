@@ -1,9 +1,12 @@
-//! Errands that fetch a page or a picture, with the limits of each. It does not look at the bytes.
+//! Errands that fetch a page, a picture or a part of a recording, with the limits of each. It does
+//! not look at the bytes.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::{Fetched, Fetcher};
+use feed::{ExchangeFacts, RequestSettings, Validators};
+use fetch::{Exchange, Fetched, Fetcher, Parcel, PartOutcome};
 use url::Url;
 
 use super::{PlanHandle, alone, follow, turn};
@@ -55,10 +58,29 @@ impl Errands {
     /// Fetches a page. Returns its last address and the answer; `None`: the plan has ended.
     pub async fn page(&self, url: Url) -> Option<(Url, Fetched)> {
         let send = async |url: Url| {
-            let turn = turn(&self.plan, &url, ErrandClass::BeforePolls).await.ok_or(())?;
+            let turn = turn(&self.plan, &url, ErrandClass::BeforePolls).await.map_err(|_| ())?;
             Ok::<_, ()>(turn.exchange(self.fetcher.page(&url)).await)
         };
         follow(url, PAGE_HOPS_MAX, send).await.ok()
+    }
+
+    /// Makes one request with headers of its own, such as a token. Redirects are not followed, so
+    /// that the token stays with its server. `None`: the plan has ended.
+    pub async fn call(&self, url: &Url, own: &RequestSettings) -> Option<Fetched> {
+        let turn = turn(&self.plan, url, ErrandClass::BeforePolls).await.ok()?;
+        let none = Validators::default();
+        Some(turn.exchange(self.fetcher.page_tailored(url, &none, own)).await)
+    }
+
+    /// Sends a form and returns the answer. Redirects are not followed.
+    pub async fn send_form(&self, url: &Url, body: Vec<u8>, bytes_max: usize) -> Option<Fetched> {
+        let turn = turn(&self.plan, url, ErrandClass::BeforePolls).await.ok()?;
+        let content_type = "application/x-www-form-urlencoded";
+        let parcel = Parcel::new(content_type, Vec::new(), body);
+        let post = self.fetcher.post_for(url, parcel, bytes_max);
+        let exchange =
+            async { Exchange { fetched: post.await, facts: ExchangeFacts::default(), raw: None } };
+        Some(turn.exchange(exchange).await)
     }
 
     /// Fetches a picture; `None`: too many others were before it.
@@ -67,9 +89,20 @@ impl Errands {
         follow(url, PICTURE_HOPS_MAX, send).await.ok().map(|(_, fetched)| fetched)
     }
 
+    /// Fetches a part of a recording that somebody plays; `None`: too many others were before it.
+    pub async fn part(&self, url: Url, wanted: Range<u64>) -> Option<PartOutcome> {
+        let send = async |url: Url| {
+            let turn = turn(&self.plan, &url, ErrandClass::Picture);
+            let turn = tokio::time::timeout(PICTURE_PATIENCE, turn).await.map_err(|_| ())?;
+            let turn = turn.map_err(|_| ())?;
+            Ok::<_, ()>(turn.part(self.fetcher.part(&url, wanted.clone())).await)
+        };
+        follow(url, PAGE_HOPS_MAX, send).await.ok().map(|(_, part)| part)
+    }
+
     async fn picture_hop(&self, url: Url) -> Option<Fetched> {
         let turn = turn(&self.plan, &url, ErrandClass::Picture);
-        let turn = tokio::time::timeout(PICTURE_PATIENCE, turn).await.ok()??;
+        let turn = tokio::time::timeout(PICTURE_PATIENCE, turn).await.ok()?.ok()?;
         Some(turn.exchange(self.fetcher.image(&url)).await)
     }
 }

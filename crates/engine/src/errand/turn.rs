@@ -1,16 +1,22 @@
 //! One turn at a registrable domain: the wait for it, one request, and the report to the plan. A
 //! turn that is dropped, for whatever reason, frees its domain.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use feed::Domain;
-use fetch::{Exchange, Fetched, Parcel, Posted};
+use dispatch::{EndPoint, ErrandJob, ErrandReading, ErrandRequest, ErrandResult, GrantId};
+use feed::{Domain, ExchangeFacts, Trouble, Validators};
+use fetch::{Exchange, Fetched, Fetcher, Parcel, PartOutcome, Posted};
+use store::StoreError;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
+use super::NoTurn;
 use crate::context::Context;
+use crate::errand_road::{AwayTerminal, ErrandRoad, SEND_WITHIN};
 use crate::event::{ErrandEnd, Event};
-use crate::plan::ErrandClass;
+use crate::grants::GrantBook;
+use crate::plan::{ErrandClass, GrantedTurn};
 use crate::{Clock, conclude};
 
 /// The way to the plan that grants turns.
@@ -18,18 +24,32 @@ use crate::{Clock, conclude};
 pub struct PlanHandle {
     pub events: mpsc::UnboundedSender<Event>,
     pub clock: Clock,
+    /// The rows of grants, if the store outlives this process, and the name of the process.
+    pub grants: Option<(Arc<GrantBook>, Arc<str>)>,
+    /// The way to the terminals of regions; `None`: this process sends everything.
+    pub road: Option<Arc<ErrandRoad>>,
+    /// The region that sends the requests; `None`: that of their domain.
+    pub region: Option<String>,
 }
 
 impl PlanHandle {
     /// Returns the way to the engine's own plan.
     pub fn of(context: &Context) -> PlanHandle {
-        PlanHandle { events: context.events.clone(), clock: context.clock.clone() }
+        let machine: Arc<str> = context.machine.as_str().into();
+        let grants = context.grants.clone().map(|book| (book, machine));
+        let (events, clock) = (context.events.clone(), context.clock.clone());
+        PlanHandle { events, clock, grants, road: context.errands.clone(), region: None }
     }
 
-    fn ended(&self, class: ErrandClass, domain: u32, answer: ErrandEnd) {
+    /// The same for requests that only terminals of a region send.
+    pub fn in_region(self, region: Option<String>) -> PlanHandle {
+        PlanHandle { region, ..self }
+    }
+
+    fn ended(&self, class: ErrandClass, domain: u32, answer: ErrandEnd, is_away: bool) {
         let event = match class {
             ErrandClass::Picture => Event::PictureEnded { domain },
-            _ => Event::ErrandEnded { domain, at: self.clock.now(), answer },
+            _ => Event::ErrandEnded { domain, at: self.clock.now(), answer, is_away },
         };
         // The loop ends only with the engine; then there are no turns any more.
         let _ = self.events.send(event);
@@ -42,48 +62,117 @@ pub struct Turn {
     class: ErrandClass,
     name: Domain,
     domain: u32,
+    grant: GrantId,
     answer: ErrandEnd,
+    /// The terminal on another machine that sends the request, until it is sent.
+    away: Option<AwayTerminal>,
+    is_away: bool,
 }
 
 /// A turn that the plan may grant at any moment, even while the waiting task ends.
 struct WaitingTurn<'a> {
     plan: &'a PlanHandle,
     class: ErrandClass,
-    granted: oneshot::Receiver<u32>,
+    granted: oneshot::Receiver<GrantedTurn>,
 }
 
 impl Drop for WaitingTurn<'_> {
     fn drop(&mut self) {
         self.granted.close();
-        if let Ok(domain) = self.granted.try_recv() {
-            self.plan.ended(self.class, domain, ErrandEnd::NotSent);
+        if let Ok(turn) = self.granted.try_recv() {
+            self.plan.ended(self.class, turn.domain, ErrandEnd::NotSent, false);
         }
     }
 }
 
-/// Waits for a turn at the domain of a URL. Returns `None` if the domain asked us to wait, or if
-/// the engine ends.
-pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Option<Turn> {
+/// Waits for a turn at the domain of a URL.
+pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Result<Turn, NoTurn> {
     let (turn, granted) = oneshot::channel();
     let name = Domain::of(url);
     // The loop ends only with the engine; then there is no turn either.
     let _ = plan.events.send(Event::Errand { domain: name.clone(), turn, class });
     let mut waiting = WaitingTurn { plan, class, granted };
-    let domain = (&mut waiting.granted).await.ok()?;
-    Some(Turn { plan: plan.clone(), class, name, domain, answer: ErrandEnd::NotSent })
+    let GrantedTurn { domain, grant } =
+        (&mut waiting.granted).await.map_err(|_| NoTurn::AskedToWait)?;
+    let answer = ErrandEnd::NotSent;
+    // Receivers of webhooks may be in the network of this process only.
+    let may_leave = matches!(class, ErrandClass::BeforePolls | ErrandClass::AfterPolls);
+    let road = plan.road.as_ref().filter(|_| may_leave);
+    let (away, is_away) = (None, false);
+    let mut turn = Turn { plan: plan.clone(), class, name, domain, grant, answer, away, is_away };
+    if let Some(road) = road {
+        turn.away = road.pick(grant, &turn.name, plan.region.as_deref(), plan.clock.now())?;
+        turn.is_away = turn.away.is_some();
+    }
+    // Pictures do not wait for other requests, and no request waits for them.
+    if class != ErrandClass::Picture
+        && let Some((book, machine)) = &plan.grants
+    {
+        let terminal = turn.away.as_ref().map_or(machine, |away| &away.name);
+        let committed = book.commit_one(grant, &turn.name, terminal);
+        match tokio::time::timeout(SEND_WITHIN, committed).await {
+            Ok(Ok(())) => dispatch::end_at(EndPoint::ErrandCommitted),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "cannot store that a request is sent; it waits");
+                return Err(NoTurn::NotNoted);
+            }
+            Err(_) => return Err(NoTurn::NotNoted),
+        }
+    }
+    Ok(turn)
 }
 
 impl Turn {
-    /// Sends a body. A 429 or 503 binds the whole domain.
-    pub async fn post(mut self, context: &Context, url: &Url, parcel: Parcel) -> Posted {
+    /// Sends a request, here or at another terminal. If the caller goes away, a request at another
+    /// terminal goes on and keeps its domain. `None`: an internal error.
+    async fn send(
+        mut self,
+        context: &Context,
+        url: &Url,
+        request: ErrandRequest,
+    ) -> Option<(Turn, ErrandResult)> {
         self.answer = ErrandEnd::Unanswered;
-        let posted = context.fetcher.post(url, parcel).await;
+        let (grant, url, send_by) = (self.grant, url.clone(), Duration::ZERO);
+        let job = ErrandJob { grant, url, request, send_by };
+        let Some(away) = self.away.take() else {
+            let result = terminal::errand(&context.fetcher, job).await;
+            return Some((self, result));
+        };
+        let sending = tokio::spawn(async move {
+            let result = away.send(job).await;
+            (self, result)
+        });
+        sending.await.ok()
+    }
+
+    /// The same for a request that asks for something.
+    async fn get(
+        self,
+        context: &Context,
+        url: &Url,
+        request: ErrandRequest,
+    ) -> Result<(Turn, Fetched, ExchangeFacts), Fetched> {
+        let Some((turn, result)) = self.send(context, url, request).await else {
+            let (trouble, detail) = (Trouble::Internal, "internal error".to_owned());
+            let reading = ErrandReading::Failed { trouble, detail };
+            return Err(terminal::fetched(reading, &ExchangeFacts::default()));
+        };
+        let ErrandResult { facts, reading, .. } = result;
+        Ok((turn, terminal::fetched(reading, &facts), facts))
+    }
+
+    /// Sends a body. A 429 or 503 binds the whole domain.
+    pub async fn post(self, context: &Context, url: &Url, parcel: Parcel) -> Posted {
+        let Some((mut turn, result)) = self.send(context, url, terminal::post(parcel)).await else {
+            return terminal::posted(ErrandReading::NotSent);
+        };
+        let posted = terminal::posted(result.reading);
         let mut asks_to_wait = None;
         let status = match &posted {
             Posted::Taken { status } | Posted::Refused { status, .. } => Some(*status),
             Posted::Blocked { .. } | Posted::Failed(_) => None,
         };
-        self.answer = match &posted {
+        turn.answer = match &posted {
             Posted::Refused { status: 429 | 503, retry_after, .. } => {
                 let retry_after = *retry_after;
                 let (reply, pace) = oneshot::channel();
@@ -94,15 +183,13 @@ impl Turn {
             Posted::Blocked { .. } => ErrandEnd::NotSent,
             Posted::Failed(_) => ErrandEnd::Unanswered,
         };
-        if let Some(name) = self.end() {
+        if let Some(sent) = turn.end() {
             let not_before = match asks_to_wait {
                 Some(pace) => pace.await.ok().and_then(|pace| pace.not_before),
                 None => None,
             };
-            let pace = conclude::pace(name, context.clock.now(), not_before, status);
-            if let Err(error) = context.store.store_pace(pace).await {
-                tracing::warn!(%error, "cannot store when a domain received its last request");
-            }
+            let pace = conclude::pace(sent.name.clone(), context.clock.now(), not_before, status);
+            sent.stored(context.store.store_pace(pace).await);
         }
         posted
     }
@@ -110,28 +197,34 @@ impl Turn {
     /// Sends a body to a receiver that the operator chose. The domain is free at once afterwards,
     /// and a Retry-After binds this receiver only.
     pub async fn post_without_gap(self, context: &Context, url: &Url, parcel: Parcel) -> Posted {
-        context.fetcher.post(url, parcel).await
+        self.post_without_gap_by(&context.fetcher, url, parcel).await
     }
 
-    /// Requests a short answer at an address that a stranger chose; `None` if it does not arrive in
-    /// time. A 429 or 503 does not bind the domain. Otherwise a stranger could stop our polls of a
-    /// site by a page that always answers so.
+    /// The same by a fetcher with other rules.
+    pub async fn post_without_gap_by(self, fetcher: &Fetcher, url: &Url, parcel: Parcel) -> Posted {
+        fetcher.post(url, parcel).await
+    }
+
+    /// Requests a short answer at an address that a stranger chose, within this time. A 429 or 503
+    /// does not bind the domain. Otherwise a stranger could stop our polls of a site by a page that
+    /// always answers so.
     pub async fn ask(
-        mut self,
+        self,
         context: &Context,
         url: &Url,
         bytes_max: usize,
         within: Duration,
-    ) -> Option<Fetched> {
-        self.answer = ErrandEnd::Unanswered;
-        let exchange = context.fetcher.short(url, bytes_max);
-        let fetched = tokio::time::timeout(within, exchange).await.ok().map(|e| e.fetched);
-        self.answer = fetched.as_ref().map_or(ErrandEnd::Unanswered, answered);
-        if let Some(name) = self.end() {
-            let pace = conclude::pace(name, context.clock.now(), None, None);
-            if let Err(error) = context.store.store_known_pace(pace).await {
-                tracing::warn!(%error, "cannot store when a domain received its last request");
-            }
+    ) -> Fetched {
+        let (validators, within) = (Validators::default(), Some(within));
+        let request = ErrandRequest::File { validators, bytes_max, within };
+        let (mut turn, fetched, _) = match self.get(context, url, request).await {
+            Ok(got) => got,
+            Err(failed) => return failed,
+        };
+        turn.answer = answered(&fetched);
+        if let Some(sent) = turn.end() {
+            let pace = conclude::pace(sent.name.clone(), context.clock.now(), None, None);
+            sent.stored(context.store.store_known_pace(pace).await);
         }
         fetched
     }
@@ -144,17 +237,86 @@ impl Turn {
         fetched
     }
 
-    /// Frees the domain. Returns its name if a request was sent.
-    fn end(self) -> Option<Domain> {
+    /// Makes one exchange for a part of a file.
+    pub async fn part(mut self, exchange: impl Future<Output = PartOutcome>) -> PartOutcome {
+        self.answer = ErrandEnd::Unanswered;
+        let outcome = exchange.await;
+        self.answer = match &outcome {
+            PartOutcome::Part(_) => ErrandEnd::Answered,
+            PartOutcome::Other(fetched) => answered(fetched),
+        };
+        outcome
+    }
+
+    /// Makes one exchange for a page that nobody waits for at this moment. A 429 or 503 binds the
+    /// whole domain, as for a poll.
+    pub async fn fetch(
+        self,
+        context: &Context,
+        url: &Url,
+        request: ErrandRequest,
+    ) -> (Fetched, ExchangeFacts) {
+        let (mut turn, fetched, facts) = match self.get(context, url, request).await {
+            Ok(got) => got,
+            Err(failed) => return (failed, ExchangeFacts::default()),
+        };
+        let mut asks_to_wait = None;
+        turn.answer = match facts.status {
+            Some(429 | 503) => {
+                let (reply, pace) = oneshot::channel();
+                asks_to_wait = Some(pace);
+                ErrandEnd::AskedToWait { retry_after: facts.retry_after, pace: reply }
+            }
+            _ => answered(&fetched),
+        };
+        if let Some(sent) = turn.end() {
+            let not_before = match asks_to_wait {
+                Some(pace) => pace.await.ok().and_then(|pace| pace.not_before),
+                None => None,
+            };
+            let pace =
+                conclude::pace(sent.name.clone(), context.clock.now(), not_before, facts.status);
+            sent.stored(context.store.store_pace(pace).await);
+        }
+        (fetched, facts)
+    }
+
+    /// Frees the domain. If a request was sent, returns the duty to store when.
+    fn end(self) -> Option<SentErrand> {
         let sent = !matches!(self.answer, ErrandEnd::NotSent);
-        sent.then(|| self.name.clone())
+        let book = self.plan.grants.as_ref().map(|(book, _)| Arc::clone(book));
+        sent.then(|| SentErrand { name: self.name.clone(), grant: self.grant, book })
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         let answer = std::mem::replace(&mut self.answer, ErrandEnd::NotSent);
-        self.plan.ended(self.class, self.domain, answer);
+        // The row of a request that a gap follows stays until its end: then its time is stored.
+        if let (ErrandEnd::NotSent, Some((book, _))) = (&answer, &self.plan.grants) {
+            book.ended(self.grant);
+        }
+        self.plan.ended(self.class, self.domain, answer, self.is_away);
+    }
+}
+
+/// A request that has ended and whose time is not stored yet.
+struct SentErrand {
+    name: Domain,
+    grant: GrantId,
+    book: Option<Arc<GrantBook>>,
+}
+
+impl SentErrand {
+    /// Notes whether the time is stored. If it is, nobody needs the row of the request.
+    fn stored(&self, stored: Result<(), StoreError>) {
+        match (stored, &self.book) {
+            (Ok(()), Some(book)) => book.ended(self.grant),
+            (Ok(()), None) => {}
+            (Err(error), _) => {
+                tracing::warn!(%error, "cannot store when a domain received its last request");
+            }
+        }
     }
 }
 
@@ -174,7 +336,7 @@ mod tests {
     fn plan() -> (PlanHandle, mpsc::UnboundedReceiver<Event>) {
         let (events, sent) = mpsc::unbounded_channel();
         let clock = Clock::manual(feed::Time::from_secs(1_700_000_000));
-        (PlanHandle { events, clock }, sent)
+        (PlanHandle { events, clock, grants: None, road: None, region: None }, sent)
     }
 
     #[test]
@@ -182,7 +344,9 @@ mod tests {
         let (plan, mut sent) = plan();
         let failing = || {
             let (class, answer) = (ErrandClass::BeforePolls, ErrandEnd::Unanswered);
-            let _turn = Turn { plan, class, name: Domain::default(), domain: 7, answer };
+            let (name, grant) = (Domain::default(), GrantId(1));
+            let (away, is_away) = (None, false);
+            let _turn = Turn { plan, class, name, domain: 7, grant, answer, away, is_away };
             panic!("an unexpected answer");
         };
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
@@ -205,7 +369,7 @@ mod tests {
             () = std::future::ready(()) => {}
         }
         let Ok(Event::Errand { turn, .. }) = sent.try_recv() else { panic!("it waits") };
-        assert!(turn.send(7).is_ok());
+        assert!(turn.send(GrantedTurn { domain: 7, grant: GrantId(1) }).is_ok());
         drop(waiting);
         assert!(matches!(sent.try_recv(), Ok(Event::PictureEnded { domain: 7 })));
     }

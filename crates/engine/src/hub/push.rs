@@ -25,7 +25,7 @@ pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), Sto
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
     let Ok(url) = Url::parse(&row.callback) else { return store.remove_hub_subscriber(id).await };
     let plan = PlanHandle::of(context);
-    let Some(turn) = errand::turn(&plan, &url, ErrandClass::BeforePolls).await else {
+    let Ok(turn) = errand::turn(&plan, &url, ErrandClass::BeforePolls).await else {
         let again = context.clock.now() + BOUND_WAIT;
         return store.note_hub_push(id, None, row.attempts, Some(again)).await;
     };
@@ -65,7 +65,7 @@ async fn content(topics: &Topics, row: &HubSubscription) -> Result<Option<Parcel
 pub fn notice(topic: &str) -> Parcel {
     let body = form_urlencoded::Serializer::new(String::new()).append_pair("url", topic).finish();
     let content_type = "application/x-www-form-urlencoded";
-    Parcel { content_type, headers: Vec::new(), body: body.into_bytes() }
+    Parcel::new(content_type, Vec::new(), body.into_bytes())
 }
 
 fn parcel(row: &HubSubscription, rendered: Rendered) -> Parcel {
@@ -75,5 +75,5 @@ fn parcel(row: &HubSubscription, rendered: Rendered) -> Parcel {
     if let Some(secret) = &row.secret {
         headers.push(("x-hub-signature", keys::hub_signature(secret, &body)));
     }
-    Parcel { content_type: rendered.content_type, headers, body }
+    Parcel::new(rendered.content_type, headers, body)
 }

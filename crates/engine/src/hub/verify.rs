@@ -45,7 +45,7 @@ pub async fn verify(
         return store.refuse_hub_request(id).await;
     }
     let plan = PlanHandle::of(context);
-    let Some(turn) = errand::turn(&plan, &callback, ErrandClass::AfterPolls).await else {
+    let Ok(turn) = errand::turn(&plan, &callback, ErrandClass::AfterPolls).await else {
         let again = context.clock.now() + RETRY_WAIT;
         return store.retry_hub_request(id, row.request_attempts, again).await;
     };
@@ -70,26 +70,25 @@ pub async fn verify(
     let answer = turn.ask(context, &url, ANSWER_BYTES_MAX, ANSWER_WITHIN).await;
     let now = context.clock.now();
     match answer {
-        Some(Fetched::Body { bytes, .. }) if bytes == challenge.as_bytes() => {
+        Fetched::Body { bytes, .. } if bytes == challenge.as_bytes() => {
             store.confirm_hub_request(id, wish, now).await
         }
-        Some(Fetched::Refused { status: 429 }) => {
+        Fetched::Refused { status: 429 } => {
             rest(context, resting, &url);
             store.refuse_hub_request(id).await
         }
-        Some(Fetched::Failed(failure)) if failure.kind == FailureKind::Status(503) => {
+        Fetched::Failed(failure) if failure.kind == FailureKind::Status(503) => {
             rest(context, resting, &url);
             store.refuse_hub_request(id).await
         }
-        Some(Fetched::Failed(failure)) if failure.kind != FailureKind::Status(404) => {
+        Fetched::Failed(failure) if failure.kind != FailureKind::Status(404) => {
             again(context, &row).await
         }
-        None => again(context, &row).await,
-        Some(Fetched::Blocked { reason }) => {
+        Fetched::Blocked { reason } => {
             tracing::warn!(reason, "a subscriber's callback is refused");
             store.refuse_hub_request(id).await
         }
-        Some(_) => store.refuse_hub_request(id).await,
+        _ => store.refuse_hub_request(id).await,
     }
 }
 

@@ -14,9 +14,17 @@ pub enum Work<H> {
     Hop(FeedId, Box<H>),
 }
 
-/// The turn of a request that is not a poll. It receives the domain's number when the turn has
-/// come, and is dropped if the turn does not come.
-pub type TurnSender = oneshot::Sender<u32>;
+/// The turn of a request that is not a poll. It is dropped if the turn does not come.
+pub type TurnSender = oneshot::Sender<GrantedTurn>;
+
+/// A turn that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrantedTurn {
+    /// The plan's number of the domain.
+    pub domain: u32,
+    /// The number of the grant.
+    pub grant: GrantId,
+}
 
 /// The class of a request that is not a poll, in the order in which a domain serves them. Polls
 /// come between the second and the third class.
@@ -38,13 +46,18 @@ pub enum ErrandClass {
 #[derive(Debug)]
 pub(super) enum QueuedRequest<H> {
     Work(Work<H>),
-    Errand(TurnSender),
+    Errand {
+        turn: TurnSender,
+        /// Polls that come later go before it.
+        is_behind: bool,
+    },
 }
 
 /// The permission to send one request of a poll now.
 #[derive(Debug)]
 pub struct Grant<H> {
     pub id: GrantId,
+    pub domain: u32,
     pub work: Work<H>,
     /// The feed's poll counter.
     pub generation: u32,
@@ -67,8 +80,14 @@ pub struct Gaps {
     pub by_domain: HashMap<String, Duration>,
 }
 
+/// Domains that want longer gaps than others, unless the operator sets one. Reddit answers about
+/// one request a minute without a login (since June 2026).
+const SLOW_DOMAINS: [(&str, Duration); 1] = [("reddit.com", Duration::from_secs(60))];
+
 impl Gaps {
     pub fn of(&self, domain: &Domain) -> Duration {
-        self.by_domain.get(domain.as_str()).copied().unwrap_or(self.default)
+        let slow = || SLOW_DOMAINS.iter().find(|(name, _)| *name == domain.as_str());
+        let usual = || slow().map_or(self.default, |(_, gap)| self.default.max(*gap));
+        self.by_domain.get(domain.as_str()).copied().unwrap_or_else(usual)
     }
 }

@@ -10,7 +10,7 @@ use feed::{FeedId, Time};
 use polling::pace;
 
 use super::grant::QueuedRequest;
-use super::{FeedPhase, Grant, OpenGrant, Plan, Work};
+use super::{FeedPhase, FeedSlot, Grant, GrantedTurn, OpenGrant, Plan, Work};
 
 /// The time that a worker has to send a granted request.
 const SEND_WITHIN: Duration = Duration::from_secs(5);
@@ -27,23 +27,36 @@ pub(super) struct OpenGrants {
     open: HashMap<GrantId, OpenGrant>,
     /// Every grant lives equally long, so deadlines ascend.
     deadlines: VecDeque<(Duration, GrantId)>,
+    /// Grants of earlier processes whose requests may be under way: domain and end.
+    held: HashMap<GrantId, (u32, Duration)>,
+}
+
+/// The time from a grant to its end, for exchanges that take at most so long.
+pub fn grant_life(exchange_max: Duration) -> Duration {
+    SEND_WITHIN + exchange_max + SLACK
 }
 
 impl OpenGrants {
     /// `exchange_max` is the longest duration of one exchange.
     pub(super) fn new(exchange_max: Duration) -> OpenGrants {
         OpenGrants {
-            life: SEND_WITHIN + exchange_max + SLACK,
+            life: grant_life(exchange_max),
             now: Duration::ZERO,
             next_id: 1,
             open: HashMap::new(),
             deadlines: VecDeque::new(),
+            held: HashMap::new(),
         }
     }
 
-    fn add(&mut self, grant: OpenGrant) -> GrantId {
+    pub(super) fn next_id(&mut self) -> GrantId {
         let id = GrantId(self.next_id);
         self.next_id += 1;
+        id
+    }
+
+    fn add(&mut self, grant: OpenGrant) -> GrantId {
+        let id = self.next_id();
         self.open.insert(id, grant);
         self.deadlines.push_back((self.now + self.life, id));
         id
@@ -51,7 +64,9 @@ impl OpenGrants {
 
     /// The deadline of the oldest grant that may be open.
     fn next_deadline(&self) -> Option<Duration> {
-        self.deadlines.front().filter(|_| !self.open.is_empty()).map(|(deadline, _)| *deadline)
+        let open = self.deadlines.front().filter(|_| !self.open.is_empty());
+        let held = self.held.values().map(|(_, end)| *end).min();
+        [open.map(|(deadline, _)| *deadline), held].into_iter().flatten().min()
     }
 
     /// Takes the grants whose deadline is over at `now`.
@@ -84,7 +99,7 @@ impl<H> Plan<H> {
             let slot = &mut self.domains[domain as usize];
             slot.listed = false;
             let allowed = pace::next_allowed(&slot.pace, self.gaps.of(&slot.name), now);
-            if slot.busy || allowed > now {
+            if slot.is_busy() || allowed > now {
                 self.list(domain, now);
                 continue;
             }
@@ -100,9 +115,11 @@ impl<H> Plan<H> {
                     self.list(domain, now);
                 }
                 QueuedRequest::Work(work) => grants.push(self.open(domain, work)),
-                QueuedRequest::Errand(turn) => {
+                QueuedRequest::Errand { turn, .. } => {
                     // The task that wanted the turn may have ended.
-                    self.domains[domain as usize].busy = turn.send(domain).is_ok();
+                    let grant = self.grants.next_id();
+                    let turned = turn.send(GrantedTurn { domain, grant });
+                    self.domains[domain as usize].busy = turned.is_ok();
                     self.list(domain, now);
                 }
             }
@@ -123,7 +140,7 @@ impl<H> Plan<H> {
         };
         let generation = self.slot_mut(feed).generation;
         let id = self.grants.add(OpenGrant { domain, feed, generation });
-        Grant { id, work, generation, send_by: self.grants.now + SEND_WITHIN }
+        Grant { id, domain, work, generation, send_by: self.grants.now + SEND_WITHIN }
     }
 
     /// The moment by the stopwatch at which [`expire`](Plan::expire) may have something to close.
@@ -139,11 +156,54 @@ impl<H> Plan<H> {
     /// Sets the stopwatch to `now` and closes the grants whose deadline is over. Their domains are
     /// free again after a gap; the caller ends their polls.
     pub fn expire(&mut self, now: Duration, at: Time) -> Vec<(GrantId, OpenGrant)> {
+        let ended: Vec<GrantId> = {
+            let held = self.grants.held.iter();
+            held.filter(|(_, (_, end))| *end <= now).map(|(id, _)| *id).collect()
+        };
+        for id in ended {
+            self.release(id, at);
+        }
         let expired = self.grants.expire(now);
         for (_, grant) in &expired {
             self.exchanged(grant.domain, at);
         }
         expired
+    }
+
+    /// Numbers the grants from `first` on. Numbers of earlier processes are lower.
+    pub fn number_from(&mut self, first: u64) {
+        self.grants.next_id = self.grants.next_id.max(first);
+    }
+
+    /// Keeps a domain busy for the grant of an earlier process, until its own result arrives or its
+    /// end has come.
+    pub fn hold(&mut self, domain: u32, grant: GrantId, end: Duration) {
+        if self.grants.held.insert(grant, (domain, end)).is_none() {
+            self.domains[domain as usize].held += 1;
+        }
+    }
+
+    /// Ends the grant of an earlier process at `now`. Returns its domain, if it was held.
+    pub fn release(&mut self, grant: GrantId, now: Time) -> Option<u32> {
+        let (domain, _) = self.grants.held.remove(&grant)?;
+        let slot = &mut self.domains[domain as usize];
+        slot.held -= 1;
+        slot.pace.last_request_end = Some(now);
+        self.pass(domain);
+        self.list(domain, now);
+        Some(domain)
+    }
+
+    /// Puts a feed under way whose result came from an earlier grant. Returns false if a poll of it
+    /// is under way already.
+    pub fn adopt(&mut self, feed: FeedId) -> bool {
+        let slot = self.slot_mut(feed);
+        if matches!(slot.phase, FeedPhase::UnderWay) {
+            return false;
+        }
+        slot.phase = FeedPhase::UnderWay;
+        self.in_flight += 1;
+        true
     }
 
     /// A request to the domain has ended at `now`: the next one waits for the gap.
@@ -175,6 +235,25 @@ impl<H> Plan<H> {
         self.in_flight -= 1;
         self.queue(domain, Work::Hop(feed, Box::new(hop)), true, now);
         Ok(())
+    }
+
+    /// A redirected poll waits outside the queues. It gives its place in flight back.
+    pub fn park(&mut self) {
+        self.in_flight -= 1;
+    }
+
+    /// Ends the wait of such a poll. Its [`hop`](Plan::hop) follows.
+    pub fn unpark(&mut self) {
+        self.in_flight += 1;
+    }
+
+    /// A granted poll was not sent. It waits until `until`, or until its own time if that is later
+    /// and nobody waits for it.
+    pub fn postpone(&mut self, feed: FeedId, until: Time, is_awaited: bool) {
+        let FeedSlot { next_at, domain, generation, .. } = *self.slot_mut(feed);
+        let own = (next_at < Time::MAX).then(|| next_at.max(until));
+        let next = if is_awaited { Some(until) } else { own };
+        self.finished(feed, domain, next, generation);
     }
 
     /// A poll has ended and is recorded; `next` is `None` if the feed is not polled again by

@@ -15,8 +15,9 @@ use feed::{Domain, FeedId, Time};
 use polling::pace::DomainPace;
 
 use grant::QueuedRequest;
-pub use grant::{ErrandClass, Gaps, Grant, OpenGrant, TurnSender, Work};
+pub use grant::{ErrandClass, Gaps, Grant, GrantedTurn, OpenGrant, TurnSender, Work};
 use granting::OpenGrants;
+pub use granting::grant_life;
 use pictures::PictureTurns;
 
 /// The time of a feed under the budget: it stays scheduled until it is
@@ -52,8 +53,16 @@ struct DomainSlot {
     pace: DomainPace,
     /// A request is under way.
     busy: bool,
+    /// Grants of earlier processes whose requests may be under way.
+    held: u16,
     /// The domain is in the heap of domains.
     listed: bool,
+}
+
+impl DomainSlot {
+    fn is_busy(&self) -> bool {
+        self.busy || self.held > 0
+    }
 }
 
 /// The schedule of all feeds and the pace of all domains. `H` is a poll that waits for its next
@@ -124,6 +133,7 @@ impl<H> Plan<H> {
             name: name.clone(),
             pace: DomainPace::default(),
             busy: false,
+            held: 0,
             listed: false,
         });
         self.domain_index.insert(name.clone(), index);

@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::{Plan, TurnSender};
+use dispatch::GrantId;
+
+use super::{GrantedTurn, Plan, TurnSender};
 
 /// Pictures under way at once. With the largest ones they take 40 MB.
 const AT_ONCE_MAX: usize = 8;
@@ -21,7 +23,12 @@ pub(super) struct PictureTurns {
 impl<H> Plan<H> {
     pub(super) fn picture(&mut self, domain: u32, turn: TurnSender) {
         self.pictures.waiting.push_back((domain, turn));
-        self.pictures.grant();
+        self.grant_pictures();
+    }
+
+    fn grant_pictures(&mut self) {
+        let grants = &mut self.grants;
+        self.pictures.grant(|| grants.next_id());
     }
 
     /// The request for a picture ended, or was not sent.
@@ -32,13 +39,13 @@ impl<H> Plan<H> {
                 self.pictures.under_way.remove(&domain);
             }
         }
-        self.pictures.grant();
+        self.grant_pictures();
     }
 }
 
 impl PictureTurns {
     /// Grants turns in the order of waiting, except at domains that have enough.
-    fn grant(&mut self) {
+    fn grant(&mut self, mut number: impl FnMut() -> GrantId) {
         let mut n_under_way: usize = self.under_way.values().sum();
         let mut still = VecDeque::new();
         for (domain, turn) in self.waiting.drain(..) {
@@ -48,7 +55,7 @@ impl PictureTurns {
             }
             if n_under_way >= AT_ONCE_MAX || at_domain >= AT_DOMAIN_MAX {
                 still.push_back((domain, turn));
-            } else if turn.send(domain).is_ok() {
+            } else if turn.send(GrantedTurn { domain, grant: number() }).is_ok() {
                 self.under_way.insert(domain, at_domain + 1);
                 n_under_way += 1;
             }
@@ -63,10 +70,10 @@ mod tests {
 
     use super::*;
 
-    fn wait(turns: &mut PictureTurns, domain: u32) -> Receiver<u32> {
+    fn wait(turns: &mut PictureTurns, domain: u32) -> Receiver<GrantedTurn> {
         let (turn, granted) = oneshot::channel();
         turns.waiting.push_back((domain, turn));
-        turns.grant();
+        turns.grant(|| GrantId(0));
         granted
     }
 
@@ -81,7 +88,7 @@ mod tests {
         assert_eq!(n_granted, AT_ONCE_MAX - AT_DOMAIN_MAX);
         drop(slow);
         turns.under_way.remove(&10);
-        turns.grant();
+        turns.grant(|| GrantId(0));
         assert!(others[6].try_recv().is_ok(), "the one that waited longest");
         assert_eq!(turns.waiting.len(), 3, "nobody waits for the turns at domain 7 any more");
     }

@@ -8,7 +8,7 @@ use feed::{FeedId, Time};
 use polling::pace::{self, DomainPace};
 
 use super::grant::QueuedRequest;
-use super::{ErrandClass, FeedPhase, Plan, TurnSender, Work};
+use super::{ErrandClass, FeedPhase, GrantedTurn, Plan, TurnSender, Work};
 
 impl<H> Plan<H> {
     /// Queues a request that is not a poll. If a Retry-After binds the domain, the turn is dropped,
@@ -24,7 +24,8 @@ impl<H> Plan<H> {
             ErrandClass::AfterPolls => false,
         };
         if self.domains[domain as usize].pace.not_before.is_none_or(|until| until <= now) {
-            self.enqueue(domain, QueuedRequest::Errand(turn), first, now);
+            let is_behind = class == ErrandClass::AfterPolls;
+            self.enqueue(domain, QueuedRequest::Errand { turn, is_behind }, first, now);
         }
     }
 
@@ -32,10 +33,11 @@ impl<H> Plan<H> {
     pub(super) fn pass(&mut self, domain: u32) {
         let slot = &mut self.domains[domain as usize];
         let Some(waiting) = self.without_gap.get_mut(&domain) else { return };
-        while !slot.busy {
+        while !slot.is_busy() {
             let Some(turn) = waiting.pop_front() else { break };
             // The task that wanted it may have ended.
-            slot.busy = turn.send(domain).is_ok();
+            let grant = self.grants.next_id();
+            slot.busy = turn.send(GrantedTurn { domain, grant }).is_ok();
         }
         if waiting.is_empty() {
             self.without_gap.remove(&domain);
@@ -48,10 +50,17 @@ impl<H> Plan<H> {
 
     fn enqueue(&mut self, domain: u32, work: QueuedRequest<H>, first: bool, now: Time) {
         let queue = self.queues.entry(domain).or_default();
+        let is_behind = |waiting: &QueuedRequest<H>| {
+            matches!(waiting, QueuedRequest::Errand { is_behind: true, .. })
+        };
         if first {
             queue.push_front(work);
-        } else {
+        } else if is_behind(&work) {
             queue.push_back(work);
+        } else {
+            // Errands that nobody waits for let every poll pass.
+            let n_behind = queue.iter().rev().take_while(|waiting| is_behind(waiting)).count();
+            queue.insert(queue.len() - n_behind, work);
         }
         self.n_waiting += 1;
         self.list(domain, now);
@@ -60,7 +69,7 @@ impl<H> Plan<H> {
     pub(super) fn list(&mut self, domain: u32, now: Time) {
         let slot = &mut self.domains[domain as usize];
         let has_queue = self.queues.get(&domain).is_some_and(|queue| !queue.is_empty());
-        if slot.busy || slot.listed || !has_queue {
+        if slot.is_busy() || slot.listed || !has_queue {
             return;
         }
         slot.listed = true;
@@ -84,7 +93,7 @@ impl<H> Plan<H> {
             match queued {
                 QueuedRequest::Work(Work::Start(feed)) if !is_asked(feed) => kept.push_back(queued),
                 QueuedRequest::Work(work) => out.push(work),
-                QueuedRequest::Errand(_) => {}
+                QueuedRequest::Errand { .. } => {}
             }
         }
         self.n_waiting -= n_before - kept.len();
@@ -99,7 +108,7 @@ impl<H> Plan<H> {
         let out: Vec<Work<H>> = waiting
             .filter_map(|queued| match queued {
                 QueuedRequest::Work(work) => Some(work),
-                QueuedRequest::Errand(_) => None,
+                QueuedRequest::Errand { .. } => None,
             })
             .collect();
         self.n_waiting = 0;

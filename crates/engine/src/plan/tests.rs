@@ -202,7 +202,7 @@ fn an_errand_waits_for_its_domain_and_polls_wait_for_the_errand() {
     let (turn, mut granted) = tokio::sync::oneshot::channel();
     plan.errand(a, turn, ErrandClass::BeforePolls, at(0));
     assert!(started(&plan.grant(at(0), 10)).is_empty(), "the errand was first");
-    assert_eq!(granted.try_recv(), Ok(a));
+    assert_eq!(granted.try_recv().map(|turn| turn.domain), Ok(a));
     plan.exchanged(a, at(1));
     assert!(started(&plan.grant(at(2), 10)).is_empty(), "the gap holds");
     assert_eq!(started(&plan.grant(at(3), 10)), [1]);
@@ -229,7 +229,7 @@ fn errands_of_strangers_wait_behind_polls() {
     assert!(granted.try_recv().is_err());
     plan.exchanged(a, at(2));
     assert!(plan.grant(at(4), 10).is_empty());
-    assert_eq!(granted.try_recv(), Ok(a));
+    assert_eq!(granted.try_recv().map(|turn| turn.domain), Ok(a));
 }
 
 #[test]
@@ -245,11 +245,11 @@ fn a_webhook_waits_for_the_request_under_way_but_not_for_the_gap() {
     plan.errand(a, turn, ErrandClass::WithoutGap, at(0));
     assert!(first.try_recv().is_err(), "a poll is under way");
     plan.exchanged(a, at(1));
-    assert_eq!(first.try_recv(), Ok(a), "no gap");
+    assert_eq!(first.try_recv().map(|turn| turn.domain), Ok(a), "no gap");
     assert!(second.try_recv().is_err(), "one at a time");
     assert!(plan.grant(at(9), 10).is_empty(), "polls wait for it too");
     plan.not_sent(a, at(9));
-    assert_eq!(second.try_recv(), Ok(a));
+    assert_eq!(second.try_recv().map(|turn| turn.domain), Ok(a));
     plan.not_sent(a, at(9));
     assert_eq!(started(&plan.grant(at(9), 10)), [2], "the gap counts from the last poll");
 }
@@ -330,4 +330,18 @@ fn a_time_decided_before_the_last_poll_is_ignored() {
     assert!(plan.grant(at(10), 10).is_empty(), "it backs off");
     plan.schedule(FeedId(1), a, at(20), 1);
     assert_eq!(started(&plan.grant(at(20), 10)), [1]);
+}
+
+#[test]
+fn a_slow_domain_has_a_longer_gap_unless_the_operator_sets_one() {
+    let reddit = Domain::from_stored("reddit.com");
+    let gaps = |default, own: &[(&str, Duration)]| Gaps {
+        default,
+        by_domain: own.iter().map(|(name, gap)| ((*name).to_owned(), *gap)).collect(),
+    };
+    let minute = Duration::from_secs(60);
+    assert_eq!(gaps(GAP, &[]).of(&reddit), minute);
+    assert_eq!(gaps(minute * 2, &[]).of(&reddit), minute * 2);
+    assert_eq!(gaps(GAP, &[("reddit.com", GAP)]).of(&reddit), GAP);
+    assert_eq!(gaps(GAP, &[]).of(&Domain::from_stored("example.org")), GAP);
 }

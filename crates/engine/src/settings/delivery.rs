@@ -68,6 +68,12 @@ impl DeliverySettings {
                         "{name}: no mail server is configured; add [mail] to the configuration"
                     ));
                 }
+                Deliver::File { .. } if self.folder.is_none() => {
+                    return Err(format!(
+                        "{name}: on PostgreSQL another machine may take over, so files need a \
+                         folder of your choice; add [delivery] folder to the configuration"
+                    ));
+                }
                 _ => {}
             }
         }

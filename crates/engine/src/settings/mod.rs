@@ -1,19 +1,24 @@
 //! The settings of the engine, as values. They are read from no file here.
 
+mod articles;
 mod delivery;
+mod people;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dispatch::LocalForm;
 use polling::policy::tide;
 use polling::{Bounds, Policy, PolicySpec};
-use store::Retention;
+use store::{KeyFile, Retention};
 use url::Url;
 
 use crate::budget::BudgetRule;
 use crate::plan::Gaps;
+pub use articles::ArticlesSettings;
 pub use delivery::{DeliverySettings, Mail, MailSecurity};
+pub use people::{PeopleSettings, WeightRule};
 
 /// Two seconds between two requests to one domain, as polite crawlers do.
 const GAP: Duration = Duration::from_secs(2);
@@ -28,6 +33,9 @@ const ETA: Duration = Duration::from_secs(3600);
 const SAFETY_NET: Duration = Duration::from_secs(86_400);
 /// Ten days, as the specification of WebSub proposes.
 const LEASE: Duration = Duration::from_secs(10 * 86_400);
+
+/// Most answers arrive within a second, and a service manager waits ten seconds or more.
+const STOP_GRACE: Duration = Duration::from_secs(2);
 
 /// Which feeds are polled by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +65,20 @@ pub struct Settings {
     pub retention: Retention,
     pub delivery: DeliverySettings,
     pub push: PushSettings,
+    pub articles: ArticlesSettings,
+    pub people: PeopleSettings,
+    /// The time that polls under way have to end by themselves when the engine stops.
+    pub stop_grace: Duration,
+    /// Every answer is kept as it came, for a recording. The fetcher must keep the heads.
+    pub keeps_answers: bool,
     /// The form of jobs and results on the local channel. Tests use the wire form.
     pub local_form: LocalForm,
+    /// The key of stored secrets.
+    pub key_file: KeyFile,
     /// The seed of jitter.
     pub seed: u64,
+    /// The regions of domains, by name.
+    pub regions: HashMap<String, String>,
 }
 
 /// Settings of WebSub subscriptions: hubs push feeds to us.
@@ -91,8 +109,14 @@ impl Settings {
             retention: Retention::off(),
             delivery: DeliverySettings::default(),
             push: PushSettings { public_url: None, safety_net: SAFETY_NET, lease: LEASE },
+            articles: ArticlesSettings::default(),
+            people: PeopleSettings::default(),
+            stop_grace: STOP_GRACE,
+            keeps_answers: false,
             local_form: LocalForm::Values,
+            key_file: KeyFile::new(PathBuf::new()),
             seed: 0,
+            regions: HashMap::new(),
         }
     }
 }

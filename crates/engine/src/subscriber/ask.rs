@@ -100,7 +100,7 @@ async fn send(context: &Context, public: &Url, due: &PushDue) -> Posted {
     };
     let send = |url: Url| {
         let content_type = "application/x-www-form-urlencoded";
-        let parcel = Parcel { content_type, headers: Vec::new(), body: body.clone().into_bytes() };
+        let parcel = Parcel::new(content_type, Vec::new(), body.clone().into_bytes());
         async move { Ok::<_, Infallible>(in_turn(context, &url, parcel).await) }
     };
     let Ok((_, posted)) = errand::follow(url, HOPS_MAX, send).await;
@@ -110,11 +110,8 @@ async fn send(context: &Context, public: &Url, due: &PushDue) -> Posted {
 /// Sends one request when its domain's turn has come.
 async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
     match errand::turn(&PlanHandle::of(context), url, ErrandClass::BeforePolls).await {
-        Some(turn) => turn.post(context, url, parcel).await,
-        None => {
-            let reason = "its domain asked us to wait; it is asked later".to_owned();
-            Posted::Blocked { reason }
-        }
+        Ok(turn) => turn.post(context, url, parcel).await,
+        Err(why) => Posted::Blocked { reason: format!("{why}; the hub is asked later") },
     }
 }
 

@@ -32,7 +32,7 @@ pub async fn sweep(context: &Context) -> Result<(), StoreError> {
         let is_public = candidate.url.masked() == candidate.url.as_str();
         let error = match address(&candidate.cloud) {
             Some(_) if is_public => None,
-            Some(_) => Some("the feed's address holds a secret, so no cloud is told it".to_owned()),
+            Some(_) => Some("the feed's address holds a secret, so no cloud gets it".to_owned()),
             None => Some("the cloud does not speak http-post".to_owned()),
         };
         let next_at = if error.is_some() { now + WAIT_MAX * 365 } else { now };
@@ -66,15 +66,12 @@ async fn ask(context: &Context, public: &Url, due: CloudDue) -> Result<(), Store
     // Noted before it is sent: clouds call before they answer.
     store.note_cloud_asked(due.feed, Some(now), attempts, next_at, silent).await?;
     let Some(url) = address(&due.cloud) else { return Ok(()) };
-    let parcel = Parcel {
-        content_type: "application/x-www-form-urlencoded",
-        headers: Vec::new(),
-        body: form(public, &due).into_bytes(),
-    };
+    let body = form(public, &due).into_bytes();
+    let parcel = Parcel::new("application/x-www-form-urlencoded", Vec::new(), body);
     let posted = match errand::turn(&PlanHandle::of(context), &url, ErrandClass::BeforePolls).await
     {
-        Some(turn) => turn.post(context, &url, parcel).await,
-        None => Posted::Blocked { reason: "its domain asked us to wait".to_owned() },
+        Ok(turn) => turn.post(context, &url, parcel).await,
+        Err(why) => Posted::Blocked { reason: why.to_string() },
     };
     let why = match posted {
         Posted::Taken { .. } => return Ok(()),

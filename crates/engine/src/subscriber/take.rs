@@ -15,7 +15,6 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::keys;
 use crate::observe::observe;
-use crate::worker::contained;
 
 /// A poll that ends while a push is read makes it stale; then it is read again.
 const TRIES_MAX: usize = 5;
@@ -96,7 +95,7 @@ async fn parse(context: &Context, parcel: &InboxPush) -> Result<Document, String
     let (content_type, base) = (parcel.content_type.clone(), Url::parse(&parcel.topic).ok());
     let n_bytes = body.len();
     let read = move || parse::document(&body, content_type.as_deref(), base.as_ref(), &limits);
-    contained(n_bytes, read).await?.map_err(|not_a_feed| not_a_feed.to_string())
+    terminal::contained(n_bytes, read).await?.map_err(|not_a_feed| not_a_feed.to_string())
 }
 
 /// Compares the document with what is known and keeps what is new, all in one transaction.
@@ -114,9 +113,12 @@ async fn record(
     let n_new = observed.n_new();
     let settings = &context.settings;
     let document = PushedDocument { items, observed, dates };
-    let record = conclude::push_record(input, push, parcel, document, settings);
+    let mut record = conclude::push_record(input, push, parcel, document, settings);
+    crate::facts::complete_pushed(&mut record.entries, input, parcel.at, &settings.articles);
     let next_at = record.next.at;
+    let edited = crate::articles::edited_keys(Some(&record.entries));
     store.record_push(record).await?;
+    crate::articles::ask_again(context, input, edited).await;
     tracing::debug!(feed = input.id.0, n_new, "pushed");
     if n_new > 0 {
         context.deliveries.notify_one();

@@ -23,7 +23,9 @@ async fn polled(budget: Option<&str>) -> House {
     let house = House::new(Settings { budget, ..Settings::new() }, Arc::new(answer)).await;
     for place in ["a.test/feed", "b.test/feed"] {
         let urls = vec![house.url(place)];
-        house.act(Command::Add { urls, tags: Vec::new(), poll: true, force: true }).await;
+        house
+            .act(Command::Add { urls, tags: Vec::new(), poll: true, force: true, account: None })
+            .await;
     }
     house.rest().await;
     house

@@ -21,7 +21,7 @@ pub struct House {
     pub engine: Engine,
     settings: Settings,
     clock: Clock,
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 impl House {
@@ -33,9 +33,9 @@ impl House {
         let clock = Clock::manual(START);
         let engine = start(store, &clock, settings.clone());
         let text = statement.to_owned();
-        let wish = QueriesCommand::Apply { file: "t".to_owned(), text, past: None };
+        let wish = QueriesCommand::Apply { file: "t".to_owned(), text, past: None, account: None };
         carry_out(&engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
-        House { engine, settings, clock, folder }
+        House { engine, settings, clock, _folder: folder }
     }
 
     /// Entries with these titles are recorded.
@@ -57,6 +57,7 @@ impl House {
                 item,
                 published,
                 content: 0,
+                facts: store::EntryFacts::default(),
             });
         }
         store.record_blocking(record).unwrap();
@@ -139,7 +140,7 @@ async fn entries_that_a_receiver_never_accepts_become_dead_letters_and_can_be_re
     status.store(200, Ordering::SeqCst);
     house.pass(Duration::from_secs(4000)).await;
     assert!(taken.lock().unwrap()[0].contains("\"two\""), "the next goes on in its order");
-    let wish = QueriesCommand::Replay { name: "All".to_owned() };
+    let wish = QueriesCommand::Replay { name: "All".to_owned(), account: None };
     carry_out(&house.engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
     house.pass(Duration::ZERO).await;
     let taken = taken.lock().unwrap().clone();
@@ -203,14 +204,12 @@ async fn a_receiver_does_not_get_an_entry_again_and_again_while_the_store_is_ful
     let statement = format!("CREATE FEED All AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}\"");
     let house = House::new(DeliverySettings::default(), &statement).await;
     house.see(&["one"]);
-    let other = rusqlite::Connection::open(house.folder.path().join("tidings.db")).unwrap();
-    let full = "create trigger full before update on deliveries \
-                begin select raise(abort, 'no space'); end";
-    other.execute_batch(full).unwrap();
+    let location = house.engine.store.location().clone();
+    store::testing::refuse(&location, "update", "deliveries", "");
     let delivering = tokio::time::timeout(Duration::from_secs(30), house.engine.deliver());
     assert!(delivering.await.is_ok(), "it does not end");
     assert_eq!(taken.lock().unwrap().len(), 1);
-    other.execute_batch("drop trigger full").unwrap();
+    store::testing::allow(&location, "deliveries");
     house.engine.deliver().await;
     assert_eq!(taken.lock().unwrap().len(), 2, "at least once");
     assert_eq!(house.delivery().n_waiting, 0);

@@ -67,7 +67,7 @@ fn wish(house: &House, place: &str) -> SubscriberRequestOutcome {
 async fn hub(settings: Settings, answer: crate::scripted::Answer) -> (House, Arc<AtomicBool>) {
     let house = House::new(settings, answer).await;
     let text = "CREATE FEED Q AS RETURN ALL FEEDS PUBLISH".to_owned();
-    let wish = QueriesCommand::Apply { file: "t".to_owned(), text, past: None };
+    let wish = QueriesCommand::Apply { file: "t".to_owned(), text, past: None, account: None };
     house.act(Command::Query { wish }).await;
     let is_open = Arc::new(AtomicBool::new(true));
     house.engine.serve_hub(topics(Arc::clone(&is_open))).await;
@@ -84,7 +84,13 @@ fn see(house: &House, number: u8) {
     let mut record = PollRecord::empty(feed, generation, now, Outcome::Seen, later);
     let item = Item { title: Some(number.to_string()), ..Item::default() };
     let (key, published) = (EntryKey::from_bytes([number; 16]), Published { claim: None, at: now });
-    record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
+    record.document_mut().entries.new.push(NewEntry {
+        key,
+        item,
+        published,
+        content: 0,
+        facts: store::EntryFacts::default(),
+    });
     house.store.record_blocking(record).unwrap();
 }
 
@@ -200,7 +206,9 @@ async fn a_stranger_cannot_stop_polls_by_a_callback_that_answers_503() {
         |house: &House| house.store.hub_subscription(1).unwrap().unwrap().request.is_none();
     assert!(house.until(refused).await);
     let urls = vec![house.url("a.test/feed")];
-    house.act(Command::Add { urls, tags: Vec::new(), poll: true, force: false }).await;
+    house
+        .act(Command::Add { urls, tags: Vec::new(), poll: true, force: false, account: None })
+        .await;
     assert_eq!(house.n_asked("a.test/feed"), 1, "the feed is polled");
     // The domain itself is left alone by further wishes.
     assert_eq!(wish(&house, "a.test/again"), SubscriberRequestOutcome::Taken);

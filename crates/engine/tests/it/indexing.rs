@@ -27,6 +27,7 @@ fn poll(store: &Store, titles: impl Iterator<Item = String>, n: u64) {
             item,
             published,
             content: 0,
+            facts: store::EntryFacts::default(),
         });
     }
     store.record_blocking(record).unwrap();

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dispatch::LocalForm;
-use engine::{Clock, Engine, Gaps, Settings, Watch};
+use engine::{Clock, Engine, EngineMachine, Gaps, Settings, Watch};
 use feed::{FeedUrl, Time};
 use fetch::Fetcher;
 use lab::World;
 use store::{NewFeed, OpenMode, Store};
 
 use crate::publisher;
+use crate::terminals::Remote;
 
 /// Polls every feed of the world from `start` to `end`; the times of all polls, feed by feed.
 pub async fn polls(
@@ -21,6 +22,17 @@ pub async fn polls(
     settings: Settings,
     start: Time,
     end: Time,
+) -> Vec<Vec<Time>> {
+    polls_by(world, settings, start, end, None).await
+}
+
+/// The same, if `remote` is given by its terminals alone.
+pub async fn polls_by(
+    world: &Arc<World>,
+    settings: Settings,
+    start: Time,
+    end: Time,
+    remote: Option<&Remote>,
 ) -> Vec<Vec<Time>> {
     let clock = Clock::manual(start);
     let address = publisher::serve(Arc::clone(world), clock.clone()).await;
@@ -43,12 +55,17 @@ pub async fn polls(
     for number in 0..world.feeds.len() {
         fetch.resolve.insert(host(number), vec![Ipv4Addr::LOCALHOST.into()]);
     }
+    let machine = match remote {
+        Some(remote) => remote.machine(&fetch, &settings).await,
+        None => EngineMachine::default(),
+    };
     let fetcher = Fetcher::new(fetch).unwrap();
     let gaps = Gaps { default: Duration::ZERO, by_domain: HashMap::new() };
     let local_form = LocalForm::Wire;
     let settings = Settings { gaps, follow_hints: false, local_form, ..settings };
+    let (kept, watch) = (store.clone(), Watch::All);
     let engine =
-        Engine::start(store.clone(), fetcher, clock.clone(), settings, Watch::All).unwrap();
+        Engine::start_among(kept, fetcher, clock.clone(), settings, watch, machine).unwrap();
     while clock.now() <= end {
         let figures = engine.figures();
         if figures.in_flight == 0 && figures.waiting == 0 && figures.wake_at > clock.now() {

@@ -12,6 +12,7 @@ use polling::budget::{Budget, Strategy};
 use polling::{Bounds, PolicySpec};
 
 use crate::live;
+use crate::terminals::Remote;
 
 const DAY: Duration = Duration::from_secs(86_400);
 const START: Time = Time::from_secs(1_700_000_000);
@@ -141,5 +142,22 @@ async fn strategies_make_the_same_polls_live_and_in_the_lab() {
         for (number, (live, simulated)) in live.iter().zip(&simulated).enumerate() {
             assert_eq!(live, simulated, "{strategy}, feed {number}");
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_machines_make_the_same_polls_as_one_process() {
+    let world = Arc::new(world());
+    let end = START + DAY / 2;
+    let planned = BudgetRule::new("9/1h".parse().unwrap());
+    let by_policy = |text: &str| Settings { policy: text.parse().unwrap(), ..Settings::new() };
+    let by_budget = Settings { budget: Some(planned), ..Settings::new() };
+    for settings in [by_policy("tide"), by_policy("indhist:0.7"), by_budget] {
+        let Some(remote) = Remote::start(3).await else { return };
+        let settings = Settings { bounds: bounds(), ..settings };
+        let one = live::polls(&world, settings.clone(), START, end).await;
+        let many = live::polls_by(&world, settings, START, end, Some(&remote)).await;
+        assert!(one.iter().map(Vec::len).sum::<usize>() > 20, "hardly a poll");
+        assert_eq!(one, many);
     }
 }

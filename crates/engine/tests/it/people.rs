@@ -12,7 +12,7 @@ use engine::command::carry_out;
 use crate::scripted::{CONDITIONAL, House, document};
 
 fn add(url: String, poll: bool) -> Command {
-    Command::Add { urls: vec![url], tags: Vec::new(), poll, force: true }
+    Command::Add { urls: vec![url], tags: Vec::new(), poll, force: true, account: None }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,16 +103,16 @@ async fn a_feed_that_no_query_reads_is_polled_again_when_an_import_names_it() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let url = house.url("a.test/feed");
     let text = format!("CREATE FEED Q AS RETURN \"{url}\"");
-    let wish = QueriesCommand::Apply { file: "f".to_owned(), text, past: None };
+    let wish = QueriesCommand::Apply { file: "f".to_owned(), text, past: None, account: None };
     house.act(Command::Query { wish }).await;
     assert!(house.until(|house| house.n_asked("a.test/feed") == 1).await);
     house.rest().await;
-    let wish = QueriesCommand::Drop { name: "Q".to_owned() };
+    let wish = QueriesCommand::Drop { name: "Q".to_owned(), account: None };
     house.act(Command::Query { wish }).await;
     house.pass(60 * 25).await;
     assert_eq!(house.n_asked("a.test/feed"), 1, "nobody wants it");
     let feed = ImportedFeed { url, title: None, site: None, tags: Vec::new() };
-    house.act(Command::Import { feeds: vec![feed] }).await;
+    house.act(Command::Import { feeds: vec![feed], account: None }).await;
     let polled = house.until(|house| house.n_asked("a.test/feed") == 2).await;
     assert!(polled, "somebody wants it again, and it is overdue");
     house.engine.stop().await;
@@ -135,7 +135,9 @@ async fn feeds_that_are_added_and_polled_get_one_request() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let places: Vec<String> = (0..40).map(|n| format!("a.test/{n}")).collect();
     let urls = places.iter().map(|place| house.url(place)).collect();
-    house.act(Command::Add { urls, tags: Vec::new(), poll: true, force: true }).await;
+    house
+        .act(Command::Add { urls, tags: Vec::new(), poll: true, force: true, account: None })
+        .await;
     house.rest().await;
     let n_asked: Vec<usize> = places.iter().map(|place| house.n_asked(place)).collect();
     assert_eq!(n_asked, [1; 40], "a server is asked once for each");
@@ -183,11 +185,16 @@ async fn if_one_of_several_changes_is_refused_none_is_made() {
         },
     };
     let tag = |tag: &str| Command::Tag {
+        account: None,
         feeds: vec![url.clone()],
         add: vec![tag.to_owned()],
         remove: Vec::new(),
     };
-    let rename = |to: &str| Command::RenameTag { tag: "news".to_owned(), to: Some(to.to_owned()) };
+    let rename = |to: &str| Command::RenameTag {
+        tag: "news".to_owned(),
+        to: Some(to.to_owned()),
+        account: None,
+    };
     for commands in [
         vec![set(60, 600), tag("query:Q")],
         vec![tag("news"), set(600, 60)],
@@ -215,7 +222,7 @@ async fn a_poll_that_learns_from_wanted_entries_is_decided_once() {
         let house = House::new(settings, Arc::new(|_| Some(document(&["1", "2", "3"])))).await;
         let url = house.url("a.test/feed");
         let text = format!("CREATE FEED Q AS RETURN \"{url}\" WHERE ITEM CONTAINS \"iceland\"");
-        let wish = QueriesCommand::Apply { file: "f".to_owned(), text, past: None };
+        let wish = QueriesCommand::Apply { file: "f".to_owned(), text, past: None, account: None };
         house.act(Command::Query { wish }).await;
         assert!(house.until(|house| house.n_asked("a.test/feed") == 1).await);
         house.rest().await;

@@ -30,7 +30,7 @@ pub struct House {
     pub clock: Clock,
     requests: Arc<Mutex<Vec<String>>>,
     port: u16,
-    pub folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 impl House {
@@ -51,7 +51,7 @@ impl House {
         let settings = Settings { gaps, local_form: LocalForm::Wire, ..settings };
         let clock = Clock::manual(START);
         let engine = start(&store, &clock, &settings);
-        House { engine, settings, store, clock, requests, port, folder }
+        House { engine, settings, store, clock, requests, port, _folder: folder }
     }
 
     /// Stops the engine and starts another one over the same store.
@@ -117,7 +117,7 @@ impl House {
 fn start(store: &Store, clock: &Clock, settings: &Settings) -> Engine {
     let mut fetch = fetch::Settings::new("https://example.org/about");
     fetch.allow_private = true;
-    for name in ["a.test", "b.test", "c.test"] {
+    for name in ["a.test", "b.test", "c.test", "liked.test", "www.liked.test", "shy.test"] {
         fetch.resolve.insert(name.to_owned(), vec![Ipv4Addr::LOCALHOST.into()]);
     }
     let fetcher = Fetcher::new(fetch).unwrap();

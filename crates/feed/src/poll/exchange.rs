@@ -34,6 +34,9 @@ pub struct ExchangeFacts {
     pub expires: Option<Time>,
     pub retry_after: Option<RetryAfter>,
     pub links: Links,
+    /// `X-Robots-Tag` asks that copies of the answer are not shown elsewhere.
+    #[serde(default)]
+    pub noarchive: bool,
     /// The answer's head as HTTP/1 spells it, plus the body as it came (compressed). TLS, chunk
     /// marks and HPACK are not counted.
     pub wire_bytes: u64,

@@ -5,10 +5,12 @@ mod cause;
 mod exchange;
 mod hints;
 mod observation;
+mod raw;
 mod trouble;
 
 pub use cause::Cause;
 pub use exchange::{ExchangeFacts, HttpVersion, Links, RetryAfter, Validators};
 pub use hints::Hints;
 pub use observation::{Observation, Outcome};
+pub use raw::{ERROR_BYTES_MAX, RawAnswer};
 pub use trouble::Trouble;

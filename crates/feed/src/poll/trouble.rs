@@ -35,10 +35,12 @@ pub enum Trouble {
     NotAFeed,
     /// An error inside this program.
     Internal,
+    /// The feed's settings for requests cannot be used.
+    Settings,
 }
 
 impl Trouble {
-    const ALL: [Trouble; 14] = [
+    const ALL: [Trouble; 15] = [
         Trouble::NoSuchHost,
         Trouble::Lookup,
         Trouble::Connect,
@@ -53,6 +55,7 @@ impl Trouble {
         Trouble::Waiting,
         Trouble::NotAFeed,
         Trouble::Internal,
+        Trouble::Settings,
     ];
 
     /// Returns the stored code, which never changes.
@@ -72,6 +75,7 @@ impl Trouble {
             Trouble::Waiting => "waiting",
             Trouble::NotAFeed => "not-a-feed",
             Trouble::Internal => "internal",
+            Trouble::Settings => "settings",
         }
     }
 

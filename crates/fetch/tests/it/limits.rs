@@ -216,3 +216,25 @@ async fn lies_about_the_encoding_are_forgiven_or_named() {
     let cut = always(answer("200 OK", "Content-Encoding: gzip\r\n", &half[..half.len() / 2])).await;
     assert_failure(&get(&cut.url("/")).await, FailureKind::Encoding, "cut off or damaged");
 }
+
+#[tokio::test]
+async fn a_recording_keeps_the_beginning_of_an_errors_body() {
+    let recording = || Settings { keep_heads: true, ..settings() };
+    let kept = async |settings: Settings, status: &str, headers: &str, sent: &[u8]| {
+        let server = always(answer(status, headers, sent)).await;
+        with(settings, &server.url("/")).await.raw.and_then(|raw| raw.body)
+    };
+    let (short, long) = (b"no such page".to_vec(), vec![b'x'; 200_000]);
+    let body = kept(recording(), "404 Not Found", "", &short).await;
+    assert_eq!(body, Some(short.clone()));
+    let packed = "Content-Encoding: gzip\r\n";
+    let body = kept(recording(), "503 Busy", packed, &gzip(&long)).await;
+    assert_eq!(body, Some(long[..feed::ERROR_BYTES_MAX].to_vec()), "unpacked and cut");
+    let body = kept(recording(), "403 Forbidden", "", &long).await;
+    assert_eq!(body.map(|body| body.len()), Some(feed::ERROR_BYTES_MAX));
+    // Nothing came, or it is not what the server says, or it is not an error, or nobody records.
+    assert_eq!(kept(recording(), "404 Not Found", "", b"").await, None);
+    assert_eq!(kept(recording(), "500 Broken", packed, &gzip(&short)[..12]).await, None);
+    assert_eq!(kept(recording(), "302 Found", "Location: /x\r\n", &short).await, None);
+    assert_eq!(kept(settings(), "404 Not Found", "", &short).await, None);
+}

@@ -10,6 +10,7 @@ mod manners;
 mod posts;
 mod reach;
 mod server;
+mod tailored;
 mod tls;
 
 use fetch::{Exchange, Failure, FailureKind, Fetched, Fetcher, Settings, Validators};

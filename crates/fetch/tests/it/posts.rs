@@ -11,11 +11,8 @@ use crate::server::{always, answer, raw, read_head};
 use crate::settings;
 
 fn parcel() -> Parcel {
-    Parcel {
-        content_type: "application/json",
-        headers: vec![("webhook-id", "a/1".to_owned()), ("x-bad", "a\nb".to_owned())],
-        body: b"{}".to_vec(),
-    }
+    let headers = vec![("webhook-id", "a/1".to_owned()), ("x-bad", "a\nb".to_owned())];
+    Parcel::new("application/json", headers, b"{}".to_vec())
 }
 
 async fn post(settings: Settings, url: &str) -> Posted {

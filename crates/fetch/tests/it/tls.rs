@@ -125,6 +125,20 @@ async fn certificates_nobody_vouches_for_are_refused() {
 }
 
 #[tokio::test]
+async fn a_feed_may_ignore_certificates_for_itself_only() {
+    let server = tls_server(EXPIRED, &["h2", "http/1.1"]).await;
+    let fetcher = Fetcher::new(settings()).unwrap();
+    let url = Url::parse(&format!("https://127.0.0.1:{}/", server.port)).unwrap();
+    let own = feed::RequestSettings { insecure_tls: true, ..Default::default() };
+    let none = Validators::default();
+    assert_eq!(body(&fetcher.fetch_tailored(&url, &none, &own).await), b"<rss/>");
+    assert_failure(&fetcher.fetch(&url, &none).await, FailureKind::Tls, "certificate");
+    let checked = feed::RequestSettings::default();
+    let exchange = fetcher.fetch_tailored(&url, &none, &checked).await;
+    assert_failure(&exchange, FailureKind::Tls, "certificate");
+}
+
+#[tokio::test]
 async fn a_machine_without_authorities_works_and_names_the_remedy() {
     const TEST: &str = "tls::a_machine_without_authorities_works_and_names_the_remedy";
     if let Some(url) = child::argument() {

@@ -35,7 +35,7 @@ pub enum Era {
     Alone,
 }
 
-struct Case {
+pub struct Case {
     name: &'static str,
     trace: &'static str,
     start: i64,
@@ -94,8 +94,32 @@ pub struct Measured {
 
 /// Returns both halves of all cases.
 pub fn all(traces: &Path) -> super::Result<Vec<Cell>> {
+    some(traces, &CASES)
+}
+
+/// Cases at other times, which reduce the noise.
+#[allow(dead_code, reason = "only some of the programs that share this file need it")]
+pub const OTHER_TIMES: [Case; 14] = [
+    case("posts 2017", "congress_tweets", 1_505_001_600, 20, Era::Alone),
+    case("posts 2018b", "congress_tweets", 1_544_054_400, 20, Era::Alone),
+    case("posts 2020", "congress_tweets", 1_580_601_600, 20, Era::Alone),
+    case("commits 2019", "git_commits", 1_570_060_800, 20, Era::Alone),
+    case("commits 2020", "git_commits", 1_600_041_600, 20, Era::Alone),
+    case("commits 2022", "git_commits", 1_650_067_200, 20, Era::Alone),
+    case("commits 2023", "git_commits", 1_680_048_000, 20, Era::Alone),
+    case("commits 2025", "git_commits", 1_740_009_600, 20, Era::Alone),
+    case("releases 2020", "crates_releases", 1_600_041_600, 60, Era::Alone),
+    case("releases 2021", "crates_releases", 1_630_022_400, 60, Era::Alone),
+    case("releases 2022", "crates_releases", 1_660_003_200, 60, Era::Alone),
+    case("releases 2023", "crates_releases", 1_680_048_000, 60, Era::Alone),
+    case("releases 2025", "crates_releases", 1_740_009_600, 60, Era::Alone),
+    case("news earlier", "facebook_news_2017", 1_497_312_000, 16, Era::Alone),
+];
+
+/// Returns both halves of some cases.
+pub fn some(traces: &Path, cases: &[Case]) -> super::Result<Vec<Cell>> {
     let mut cells = Vec::new();
-    for case in &CASES {
+    for case in cases {
         let whole = read(&traces.join(format!("{}.csv.gz", case.trace)))?;
         for odd in [false, true] {
             cells.push(Cell::new(case, &whole, odd)?);
@@ -125,6 +149,20 @@ impl Cell {
         let rival = lab::run(&world, &RIVAL.parse()?, &setting, &RunProgress::default());
         let rival = Point::of(&rival);
         Ok(Cell { case: case.name, era: case.era, odd, world, setting, rival })
+    }
+
+    /// Returns the entries per hour of the day of each feed in the days before the case starts.
+    #[allow(dead_code, reason = "only some of the programs that share this file need it")]
+    pub fn hours_before(&self, days: u32) -> Vec<[u32; 24]> {
+        let start = self.setting.phases.start;
+        let from = start - days * DAY;
+        let before = |feed: &lab::WorldFeed| {
+            let mut hours = [0; 24];
+            let known = feed.visible().iter().filter(|time| (from..start).contains(*time));
+            known.for_each(|time| hours[(time.secs().rem_euclid(86_400) / 3600) as usize] += 1);
+            hours
+        };
+        self.world.feeds.iter().map(before).collect()
     }
 
     /// Returns whether the cell is of this kind: posts, commits, releases, news.

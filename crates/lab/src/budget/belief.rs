@@ -42,6 +42,11 @@ impl Belief<'_> {
         }
     }
 
+    /// Returns the model that is learned again at `now` from the last days.
+    pub(super) fn moved(&self, feed: &WorldFeed, now: Time) -> Model {
+        rates(feed, now - self.setting.phases.train, now)
+    }
+
     /// Returns the model before the first poll, which is not before `from`.
     fn started(&self, model: Model, feed: &WorldFeed, from: Time) -> Model {
         match feed.visible().first() {

@@ -1,7 +1,7 @@
 //! Sums up the results of a strategy over all feeds.
 
 use feed::Time;
-use polling::budget::Spender;
+use polling::budget::{PollPrice, Spender};
 
 use crate::{PolledFeed, WorldFeed};
 
@@ -22,8 +22,13 @@ pub struct StrategyRun {
     pub delay: Option<f64>,
     pub delay_sd: Option<f64>,
     pub delay_max: Option<f64>,
+    /// The mean delay in seconds that a reader sees: each entry counts once for every reader of
+    /// its feed.
+    pub reader_delay: Option<f64>,
     /// The root mean square error of the divergence, averaged over the cycles.
     pub divergence_error: Option<f64>,
+    /// The units that the polls cost; `None` without a price.
+    pub units: Option<f64>,
 }
 
 /// The sums so far.
@@ -36,10 +41,14 @@ pub(super) struct Ledger {
     delay_ms_max: u64,
     /// Seconds², for the standard deviation.
     delay_squares: f64,
+    /// Seconds that all readers have waited, and the number of entries that they got.
+    readers_waited: f64,
+    readers_got: f64,
     cycles_fresh: u64,
     fresh: f64,
     cycles_judged: u64,
     errors: f64,
+    parts: Option<u64>,
 }
 
 impl Ledger {
@@ -66,6 +75,15 @@ impl Ledger {
             self.delay_ms += ms;
             self.delay_ms_max = self.delay_ms_max.max(ms);
             self.delay_squares += (ms as f64 / 1000.0).powi(2);
+            self.readers_waited += feed.weight * ms as f64 / 1000.0;
+            self.readers_got += feed.weight;
+        }
+    }
+
+    /// Adds the price of a poll, if polls have one.
+    pub(super) fn pay(&mut self, parts: Option<u64>) {
+        if let Some(parts) = parts {
+            self.parts = Some(self.parts.unwrap_or(0) + parts);
         }
     }
 
@@ -99,7 +117,9 @@ impl Ledger {
             delay,
             delay_sd: variance.map(f64::sqrt),
             delay_max: (self.n_delays > 0).then(|| self.delay_ms_max as f64 / 1000.0),
+            reader_delay: (self.readers_got > 0.0).then(|| self.readers_waited / self.readers_got),
             divergence_error: mean(self.errors, self.cycles_judged),
+            units: self.parts.map(|parts| PollPrice::units_of(parts as f64)),
         }
     }
 }

@@ -12,6 +12,7 @@ mod shapes;
 mod showing;
 mod stats;
 mod trajectories;
+mod volume;
 
 use feed::Time;
 

@@ -9,7 +9,7 @@ use feed::Time;
 use crate::{Delay, EntryRelevance};
 
 /// The size of a response without a body, as the source measured it: headers only.
-pub(super) const HEADER_BYTES: u64 = 369;
+pub(crate) const HEADER_BYTES: u64 = 369;
 
 /// The counts of one feed, over the part of the run that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

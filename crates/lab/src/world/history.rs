@@ -59,8 +59,11 @@ pub fn rows(entries: &[RecordedEntry], looks: &[RecordedPoll]) -> Vec<TraceRow> 
 fn visible(entry: &RecordedEntry, before: Option<Time>) -> Option<Time> {
     let claim = entry.claim.filter(|claim| *claim <= entry.seen_at);
     let Some(before) = before else { return claim };
-    let midway = before.shifted(entry.seen_at.millis_since(before) / 2).floor_to_second();
-    Some(claim.filter(|claim| *claim > before).unwrap_or(midway.max(before)))
+    let middle = before.shifted(entry.seen_at.millis_since(before) / 2);
+    // After the poll before in any case, since that poll did not show the entry.
+    let midway = Some(middle.floor_to_second()).filter(|midway| *midway > before);
+    let midway = midway.unwrap_or_else(|| middle.max(before.shifted(1)));
+    Some(claim.filter(|claim| *claim > before).unwrap_or(midway))
 }
 
 #[cfg(test)]
@@ -90,6 +93,13 @@ mod tests {
     #[test]
     fn what_the_first_look_showed_was_there_before_if_it_is_dated() {
         assert_eq!(moments(&[(Some(10), 100), (None, 100), (Some(300), 100)], &[100, 200]), [10]);
+    }
+
+    #[test]
+    fn an_entry_between_two_polls_of_successive_seconds_is_later_than_the_first() {
+        let entry = RecordedEntry { claim: None, seen_at: at(101) };
+        let looks = [100, 101].map(|s| RecordedPoll { at: at(s), window: 5, bytes: None });
+        assert_eq!(rows(&[entry], &looks)[0].visible, Time::from_millis(100_500));
     }
 
     #[test]

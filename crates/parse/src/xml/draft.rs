@@ -4,6 +4,7 @@
 use feed::{Enclosure, Hints, Item, Source, Time};
 
 use super::hint;
+use super::media::MediaDraft;
 use crate::Limits;
 use crate::language::language_tag;
 use crate::room::shorten;
@@ -53,6 +54,7 @@ pub(super) struct ItemDraft {
     pub(super) content: RankedValue<String>,
     categories: Vec<String>,
     enclosures: Vec<Enclosure>,
+    pub(super) media: MediaDraft,
     language: RankedValue<String>,
     pub(super) source: RankedValue<Source>,
     via: Vec<String>,
@@ -100,12 +102,18 @@ impl ItemDraft {
     }
 
     pub(super) fn enclosure(&mut self, enclosure: Enclosure, limits: &Limits) {
-        if let Some(known) = self.enclosures.iter_mut().find(|e| e.url == enclosure.url) {
-            // Two elements name the same file. One may have a value that the other lacks.
-            known.mime_type = known.mime_type.take().or(enclosure.mime_type);
-            known.length = known.length.or(enclosure.length);
+        self.file(enclosure, false, limits);
+    }
+
+    /// Adds a file. The default rendition comes before the others of its group.
+    pub(super) fn file(&mut self, file: Enclosure, is_default: bool, limits: &Limits) {
+        if let Some(known) = self.enclosures.iter_mut().find(|e| e.url == file.url) {
+            merge(known, file);
         } else if self.enclosures.len() < limits.list_max {
-            self.enclosures.push(enclosure);
+            let group = file.group.filter(|_| is_default);
+            let first = |group| self.enclosures.iter().position(|e| e.group == Some(group));
+            let at = group.and_then(first).unwrap_or(self.enclosures.len());
+            self.enclosures.insert(at, file);
         }
     }
 
@@ -122,6 +130,8 @@ impl ItemDraft {
 
     pub(super) fn finish(self) -> Item {
         let via = self.via;
+        let mut enclosures = self.enclosures;
+        let media = self.media.finish(&mut enclosures);
         Item {
             source: self.source.value.map(|source| Source { via, ..source }),
             id: self.id.value,
@@ -133,8 +143,9 @@ impl ItemDraft {
             summary: self.summary.value,
             content: self.content.value,
             categories: self.categories,
-            enclosures: self.enclosures,
+            enclosures,
             language: self.language.value,
+            media,
         }
     }
 }
@@ -225,6 +236,7 @@ pub(super) struct FactsDraft {
     pub(super) self_link: RankedValue<String>,
     pub(super) hubs: Vec<String>,
     pub(super) cloud: RankedValue<String>,
+    pub(super) icon: RankedValue<String>,
     pub(super) language: RankedValue<String>,
     pub(super) categories: Vec<String>,
     pub(super) updated: RankedValue<Time>,
@@ -272,5 +284,16 @@ impl FactsDraft {
 /// Creates an enclosure at an absolute address.
 pub(super) fn enclosure(url: String, mime_type: Option<String>, length: Option<&str>) -> Enclosure {
     let length = length.and_then(|l| l.trim().replace(',', "").parse().ok());
-    Enclosure { url, mime_type, length }
+    Enclosure { url, mime_type, length, ..Enclosure::default() }
+}
+
+/// Two elements name the same file. One may have a value that the other lacks.
+fn merge(known: &mut Enclosure, other: Enclosure) {
+    known.mime_type = known.mime_type.take().or(other.mime_type);
+    known.length = known.length.or(other.length);
+    known.medium = known.medium.take().or(other.medium);
+    known.duration = known.duration.or(other.duration);
+    known.width = known.width.or(other.width);
+    known.height = known.height.or(other.height);
+    known.group = known.group.or(other.group);
 }

@@ -27,7 +27,15 @@ impl<'a> Walk<'a> {
                 return self.skip_from(depth);
             }
             FeedField::Content if tag.attrs.text("src").is_some() => self.content_elsewhere(tag),
-            FeedField::Enclosure | FeedField::MediaFile => return self.file_element(tag, field),
+            FeedField::Enclosure | FeedField::MediaFile => {
+                return self.file_element(tag, field, depth);
+            }
+            FeedField::Thumbnail
+            | FeedField::Player
+            | FeedField::Cover
+            | FeedField::ChapterFile
+            | FeedField::Chapter
+            | FeedField::Transcript => return self.media_element(tag, field),
             FeedField::Topic => return self.topic_element(tag),
             FeedField::Cloud => return self.cloud_element(tag),
             _ if field.is_prose() => {
@@ -92,14 +100,33 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn file_element(&mut self, tag: &StartTag<'a>, field: FeedField) {
+    fn file_element(&mut self, tag: &StartTag<'a>, field: FeedField, depth: usize) {
         let (attrs, limits) = (tag.attrs, self.limits);
         let url =
             attrs.text("url").or_else(|| attrs.text("href")).or_else(|| attrs.text("resource"));
         let length = attrs.text(if field == FeedField::Enclosure { "length" } else { "fileSize" });
         let url = url.map(|url| self.absolute(&url));
         if let (Some(url), Some((_, draft))) = (url, &mut self.item) {
-            draft.enclosure(enclosure(url, attrs.text("type"), length.as_deref()), limits);
+            let mut file = enclosure(url, attrs.text("type"), length.as_deref());
+            if field == FeedField::MediaFile {
+                draft.media.describe(&mut file, attrs, depth);
+            }
+            let is_default = attrs.text("isDefault").is_some_and(|said| said == "true");
+            draft.file(file, is_default, limits);
+        }
+    }
+
+    /// Reads an element that names a picture, a player, chapters or a transcript of the item.
+    fn media_element(&mut self, tag: &StartTag<'a>, field: FeedField) {
+        let attrs = tag.attrs;
+        let address = |name: &str| attrs.text(name).map(|url| self.absolute(&url));
+        let url = address("url").or_else(|| address("href"));
+        let image = address("image");
+        if let Some((_, draft)) = &mut self.item {
+            draft.media.element(field, url, image, attrs, self.limits);
+        } else if let (FeedField::Cover, Some(url)) = (field, url) {
+            // Covers are large pictures: any other one is a better icon.
+            self.facts.icon.offer(4, url);
         }
     }
 
@@ -151,8 +178,8 @@ impl<'a> Walk<'a> {
 
     /// Stores a value in its field.
     pub(super) fn apply(&mut self, field: FeedField, rank: u8, permalink: bool, text: String) {
-        let resolved =
-            matches!(field, FeedField::Link | FeedField::OrigLink).then(|| self.absolute(&text));
+        let resolved = matches!(field, FeedField::Link | FeedField::OrigLink | FeedField::Icon)
+            .then(|| self.absolute(&text));
         let text = resolved.unwrap_or(text);
         let is_date = matches!(field, FeedField::Published | FeedField::Updated | FeedField::Date);
         let time = if is_date { date::parse(&text) } else { None };
@@ -188,6 +215,10 @@ impl<'a> Walk<'a> {
             }
             FeedField::Link => {
                 facts.link.offer(rank, text);
+                true
+            }
+            FeedField::Icon => {
+                facts.icon.offer(rank, text);
                 true
             }
             FeedField::Language => {
@@ -277,6 +308,9 @@ fn item_text(draft: &mut ItemDraft, field: FeedField, rank: u8, permalink: bool,
         }
         FeedField::Id => {
             draft.id.offer(rank, text);
+        }
+        FeedField::Duration | FeedField::Season | FeedField::Episode | FeedField::Explicit => {
+            draft.media.value(field, &text);
         }
         _ => {}
     }

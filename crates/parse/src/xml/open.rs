@@ -43,6 +43,11 @@ impl<'a> Walk<'a> {
             return self.open_in_source(tag, depth, inner);
         }
         match meaning {
+            Element::Container if tag.ns == Ns::Media => {
+                if let Some((_, draft)) = &mut self.item {
+                    draft.media.open_group(depth);
+                }
+            }
             Element::Container => {}
             Element::Foreign => self.skip = Some(depth),
             Element::Item if self.items.len() >= self.limits.items_max => {
@@ -78,6 +83,9 @@ impl<'a> Walk<'a> {
                 self.source =
                     Some(SourceDraft { depth, rank: rank(0), source, ..SourceDraft::default() });
             }
+            Element::Image if self.item.is_some() => self.skip = Some(depth),
+            // It is read as a source that nobody keeps: only its address counts.
+            Element::Image => self.source = Some(SourceDraft { depth, ..SourceDraft::default() }),
             Element::FeedField(field, own) => self.open_field(tag, field, rank(own), depth),
         }
     }
@@ -92,6 +100,9 @@ impl<'a> Walk<'a> {
                 self.begin(FeedField::SourceTitle, 0, depth, mode);
             }
             "link" if inner => self.source_link(tag),
+            "url" if inner && self.item.is_none() => {
+                self.begin(FeedField::Icon, 1, depth, TextMode::Value);
+            }
             _ => self.skip = Some(depth),
         }
     }

@@ -16,6 +16,8 @@ pub(super) enum Element {
     /// `source` of an item: in Atom it holds elements of the other feed, in RSS the other feed's
     /// title.
     Source,
+    /// `image` of a channel. Its title and link are not those of the feed.
+    Image,
     FeedField(FeedField, u8),
 }
 
@@ -43,6 +45,22 @@ pub(super) enum FeedField {
     Topic,
     Enclosure,
     MediaFile,
+    Thumbnail,
+    /// `media:player`, a page.
+    Player,
+    /// `itunes:image`.
+    Cover,
+    /// `icon` and `logo` of Atom, and the address of an RSS image.
+    Icon,
+    Duration,
+    Season,
+    Episode,
+    Explicit,
+    /// `podcast:chapters`, a file.
+    ChapterFile,
+    /// `psc:chapter`, inside the feed.
+    Chapter,
+    Transcript,
     Cloud,
     Language,
     Ttl,
@@ -71,6 +89,16 @@ pub(super) fn element(ns: Ns, local: &str) -> Element {
         Ns::Xhtml if local == "body" || local == "div" => Element::FeedField(FeedField::Content, 1),
         Ns::Media => of_media(local),
         Ns::Itunes => of_itunes(local),
+        Ns::Podcast => match local {
+            "chapters" => Element::FeedField(FeedField::ChapterFile, 0),
+            "transcript" => Element::FeedField(FeedField::Transcript, 0),
+            _ => Element::Foreign,
+        },
+        Ns::Chapters => match local {
+            "chapters" => Element::Container,
+            "chapter" => Element::FeedField(FeedField::Chapter, 0),
+            _ => Element::Foreign,
+        },
         Ns::Sy => match local {
             "updateperiod" => Element::FeedField(FeedField::UpdatePeriod, 0),
             "updatefrequency" => Element::FeedField(FeedField::UpdateFrequency, 0),
@@ -89,6 +117,9 @@ fn of_feed(local: &str) -> Element {
         "channel" | "rss" | "feed" | "skiphours" | "skipdays" => return Element::Container,
         "author" => return Element::Person,
         "source" => return Element::Source,
+        "image" => return Element::Image,
+        "icon" => (FeedField::Icon, 0),
+        "logo" => (FeedField::Icon, 3),
         "title" => (FeedField::Title, 0),
         "link" => (FeedField::Link, 1),
         "guid" => (FeedField::Guid, 0),
@@ -134,7 +165,9 @@ fn of_dublin_core(local: &str) -> Element {
 fn of_media(local: &str) -> Element {
     match local {
         "group" => Element::Container,
-        "content" | "thumbnail" => Element::FeedField(FeedField::MediaFile, 0),
+        "content" => Element::FeedField(FeedField::MediaFile, 0),
+        "thumbnail" => Element::FeedField(FeedField::Thumbnail, 0),
+        "player" => Element::FeedField(FeedField::Player, 0),
         "title" => Element::FeedField(FeedField::Title, 2),
         "description" => Element::FeedField(FeedField::Summary, 3),
         "category" => Element::FeedField(FeedField::Category, 0),
@@ -151,6 +184,11 @@ fn of_itunes(local: &str) -> Element {
         "subtitle" => Element::FeedField(FeedField::Summary, 4),
         "keywords" => Element::FeedField(FeedField::Keywords, 0),
         "category" => Element::FeedField(FeedField::Topic, 0),
+        "duration" => Element::FeedField(FeedField::Duration, 0),
+        "image" => Element::FeedField(FeedField::Cover, 0),
+        "season" => Element::FeedField(FeedField::Season, 0),
+        "episode" => Element::FeedField(FeedField::Episode, 0),
+        "explicit" => Element::FeedField(FeedField::Explicit, 0),
         _ => Element::Foreign,
     }
 }

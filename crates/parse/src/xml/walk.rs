@@ -382,6 +382,7 @@ impl<'a> Walk<'a> {
             self_link: self.facts.self_link.into_value(),
             hubs: self.facts.hubs,
             cloud: self.facts.cloud.into_value(),
+            icon: self.facts.icon.into_value(),
             language: self.facts.language.into_value().map(name),
             categories: self.facts.categories,
             updated: self.facts.updated.into_value(),

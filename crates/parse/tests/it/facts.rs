@@ -111,6 +111,36 @@ fn the_feed_names_itself_and_its_hubs_in_rss_too() {
 }
 
 #[test]
+fn the_feeds_own_icon_is_the_smallest_that_it_names() {
+    let itunes = "xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd'";
+    let cover = "<itunes:image href='http://e.org/cover.jpg'/>";
+    let image = "<image><url> http://e.org/i.png </url><title>Image</title>\
+                 <link>http://e.org/image</link></image>";
+    let rss = |inner: &str| {
+        read(&format!(
+            "<rss version='2.0' {itunes}><channel>{inner}<title>Feed</title>\
+             <link>http://e.org/</link><item>{image}{cover}<title>t</title></item></channel></rss>"
+        ))
+    };
+    let both = rss(&format!("{cover}{image}"));
+    assert_eq!(both.icon.as_deref(), Some("http://e.org/i.png"));
+    assert_eq!(both.title.as_deref(), Some("Feed"), "the title of the image is not the feed's");
+    assert_eq!(both.link.as_deref(), Some("http://e.org/"));
+    assert_eq!(both.items[0].title.as_deref(), Some("t"));
+    assert_eq!(rss(cover).icon.as_deref(), Some("http://e.org/cover.jpg"));
+    assert_eq!(rss("").icon, None, "pictures of items are not the feed's");
+    let atom = read(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://e.org/a/'><logo>l.png</logo>\
+         <icon>/i.ico</icon><entry><id>1</id><source><id>s</id><icon>/s.ico</icon></source>\
+         </entry></feed>",
+    );
+    assert_eq!(atom.icon.as_deref(), Some("http://e.org/i.ico"));
+    let json = r#"{"version": "https://jsonfeed.org/version/1.1", "title": "t",
+        "icon": "http://e.org/512.png", "favicon": "http://e.org/64.png", "items": []}"#;
+    assert_eq!(read(json).icon.as_deref(), Some("http://e.org/64.png"));
+}
+
+#[test]
 fn rss_cloud_is_read_and_other_protocols_are_warned_of() {
     let doc = read(
         "<rss version='2.0'><channel><cloud domain='rpc.e.org' port='5337' path='/pleaseNotify'
@@ -366,6 +396,5 @@ fn json_feed_items_survive_values_of_wrong_types() {
     assert_eq!((first.content.as_deref(), first.enclosures.len()), (Some("a < b"), 1));
     assert_eq!(first.categories, ["x"]);
     assert_eq!(doc.items[1].link.as_deref(), Some("http://o.org"));
-    assert!(doc.items[1].published.is_some());
-    assert_eq!(doc.warnings.len(), 1);
+    assert_eq!((doc.items[1].published.is_some(), doc.warnings.len()), (true, 1));
 }

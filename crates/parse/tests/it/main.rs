@@ -8,6 +8,7 @@ mod expect;
 mod facts;
 mod feedparser;
 mod lists;
+mod media;
 mod model;
 mod robustness;
 mod written;

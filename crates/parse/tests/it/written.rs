@@ -19,6 +19,7 @@ fn published() -> PublishedDocument {
             url: "http://e.org/a.mp3?x&y".to_owned(),
             mime_type: Some("audio/mpeg".to_owned()),
             length: Some(123),
+            ..Enclosure::default()
         }],
         language: Some("de-AT".to_owned()),
         source: Some(Source {
@@ -29,6 +30,7 @@ fn published() -> PublishedDocument {
             updated: Some(Time::from_secs(1_072_860_000)),
             via: vec!["urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6".to_owned()],
         }),
+        ..Item::default()
     };
     let second = Item { link: Some("http://e.org/2".to_owned()), ..Item::default() };
     PublishedDocument {
@@ -91,7 +93,7 @@ fn whatever_an_item_lacks_the_document_is_valid() {
     let file = |url: &str, kind: &str| Enclosure {
         url: url.to_owned(),
         mime_type: Some(kind.to_owned()),
-        length: None,
+        ..Enclosure::default()
     };
     let bare = Item { id: id(), ..Item::default() };
     let linked = Item { link: link(), ..bare.clone() };

@@ -13,6 +13,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Precedes the share in the text of a budget: `1000/1h tide tide learn=10%`.
+const PREFIX: &str = "learn=";
+
 /// More than half of the polls would teach what is never used.
 pub const PERCENT_MAX: u8 = 50;
 
@@ -31,6 +34,28 @@ pub enum LearnShare {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a learning share; write a percentage from 0% to 50%, or auto")]
 pub struct LearnShareError(String);
+
+impl LearnShare {
+    /// Splits the text of a budget into the part before the share, and the text of the share.
+    ///
+    /// ```
+    /// use polling::budget::LearnShare;
+    ///
+    /// assert_eq!(LearnShare::split("60/1h tide learn=10%"), ("60/1h tide", Some("10%")));
+    /// assert_eq!(LearnShare::split("60/1h"), ("60/1h", None));
+    /// ```
+    pub fn split(budget: &str) -> (&str, Option<&str>) {
+        match budget.trim().rsplit_once(PREFIX) {
+            Some((budget, share)) => (budget.trim_end(), Some(share)),
+            None => (budget.trim(), None),
+        }
+    }
+
+    /// Joins what [`split`](LearnShare::split) separates. An empty share is left out.
+    pub fn join(budget: &str, share: &str) -> String {
+        if share.is_empty() { budget.to_owned() } else { format!("{budget} {PREFIX}{share}") }
+    }
+}
 
 impl fmt::Display for LearnShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

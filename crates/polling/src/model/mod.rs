@@ -93,6 +93,19 @@ impl Model {
     /// Starts `single-variable` and `periodic` at zero, watched from `at` on, as source 000 does.
     /// Otherwise they start with the rate of the first window, which needs publication dates. The
     /// other models stay as they are.
+    ///
+    /// ```
+    /// use feed::{Observation, Time};
+    /// use polling::model::Model;
+    /// use polling::model::smoothing::Smoothing;
+    ///
+    /// let at = Time::from_secs;
+    /// let new = [3000, 3010, 3020].map(at);
+    /// let mut model = Model::single_variable(Smoothing::Fixed(0.2)).from_zero(at(0));
+    /// model.learn(&Observation::seen(at(3600), &new, &new));
+    /// // λ = 0.2 · 3 an hour + 0.8 · 0, whatever dates the entries have.
+    /// assert!((model.expect(at(3600), at(7200)) - 0.6).abs() < 1e-12);
+    /// ```
     #[must_use]
     pub fn from_zero(mut self, at: Time) -> Model {
         match &mut self {

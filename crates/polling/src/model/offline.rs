@@ -95,11 +95,14 @@ impl OfflineProfile {
         self.judge(o);
         self.days.learn(o);
         self.last = Some(o.at);
+        // A day in the future comes from a clock that was ahead, or from damaged state.
+        self.learns_since = self.learns_since.map(|since| since.min(today));
+        self.frozen_on = self.frozen_on.min(today);
         let fits = self.misfit < MISFIT && today < self.frozen_on.saturating_add(VALID_DAYS);
         if self.learns_since.is_none() && !(self.profile.is_some() && fits) {
             self.learns_since = Some(today);
         }
-        if self.learns_since.is_some_and(|since| today - since >= DAYS) {
+        if self.learns_since.is_some_and(|since| today.saturating_sub(since) >= DAYS) {
             self.profile = self.days.rates().map(|rates| HourlyRates {
                 // As they are stored.
                 hours: rates.hours.iter().map(|rate| f64::from(*rate as f32)).collect(),
@@ -202,5 +205,16 @@ mod tests {
         assert!(hours[20] > 20.0 * hours[8], "{hours:?}");
         live(&mut model, 85..176, 20, 30);
         assert!(model.learns_since.is_some(), "after 90 days it is learned again");
+    }
+
+    #[test]
+    fn days_that_no_poll_can_have_neither_stop_the_process_nor_the_learning() {
+        for day in [i64::MIN + 1, i64::MAX] {
+            let since = Some(day);
+            let mut model =
+                OfflineProfile { learns_since: since, frozen_on: day, ..Default::default() };
+            live(&mut model, 0..30, 8, 5);
+            assert!(model.is_frozen(), "{day}");
+        }
     }
 }

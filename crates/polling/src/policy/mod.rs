@@ -46,7 +46,9 @@ pub use learned::Learned;
 use learned::PolicyState;
 pub use spec::PolicySpec;
 pub use training::Training;
-pub use window_based::{adaptive_ttl, empirical, fix, fix_learned, lru_2, mavsync, window_share};
+pub use window_based::{
+    adaptive_ttl, empirical, fix, fix_learned, lru_2, mavsync, recording, window_share,
+};
 use window_share::WindowTarget;
 use wish::Proposal;
 pub use wish::Wish;
@@ -69,6 +71,7 @@ pub enum Policy {
     Window { room: WindowTarget, model: ModelKind },
     EntryFrequency { factor: Decimal },
     Empirical,
+    Recording,
     AdaptiveFetch,
     Tide { price: Duration, miss: Duration },
 }
@@ -114,6 +117,7 @@ impl Policy {
             (Policy::AdaptiveTtl { factor }, _) => adaptive_ttl::propose(factor, o),
             (Policy::MavSync { kappa }, _) => mavsync::propose(kappa, o, bounds),
             (Policy::Empirical, _) => empirical::propose(o),
+            (Policy::Recording, _) => recording::propose(o, bounds),
             (Policy::FixLearnedW, PolicyState::FixLearnedW(first)) => {
                 first.propose(|n, u| RuleCase::FixLearnedW { n, gap: u.duration() })
             }

@@ -28,7 +28,7 @@ const fn known(name: &'static str, example: &'static str, needs: &'static str) -
 }
 
 /// All names, each with an example and its parameters.
-const KNOWN: [KnownName; 18] = [
+const KNOWN: [KnownName; 19] = [
     known("fix", "fix:1h", "an interval of at least 1 s"),
     known("fix-learned-w", "fix-learned-w", "no parameter"),
     known("fix-learned-a", "fix-learned-a", "no parameter"),
@@ -50,6 +50,7 @@ const KNOWN: [KnownName; 18] = [
     known("entry-frequency", "entry-frequency", "no parameter or a factor above 0"),
     known("empirical", "empirical", "no parameter"),
     known("adaptive-fetch", "adaptive-fetch", "no parameter"),
+    known("recording", "recording", "no parameter"),
     known(
         "tide",
         "tide",
@@ -114,6 +115,7 @@ impl FromStr for Policy {
             "entry-frequency" => Policy::EntryFrequency { factor: p.decimal_or(ONE)? },
             "empirical" => Policy::Empirical,
             "adaptive-fetch" => Policy::AdaptiveFetch,
+            "recording" => Policy::Recording,
             _ => {
                 let price = p.duration_or(tide::PRICE)?;
                 Policy::Tide { price, miss: p.duration_or(tide::MISS)? }
@@ -176,6 +178,7 @@ impl fmt::Display for Policy {
             Policy::EntryFrequency { factor } => write!(f, "entry-frequency:{factor}"),
             Policy::Empirical => f.write_str("empirical"),
             Policy::AdaptiveFetch => f.write_str("adaptive-fetch"),
+            Policy::Recording => f.write_str("recording"),
             Policy::Tide { price: tide::PRICE, miss: tide::MISS } => f.write_str("tide"),
             Policy::Tide { price, miss: tide::MISS } => write!(f, "tide:{}", written(*price)),
             Policy::Tide { price, miss } => {

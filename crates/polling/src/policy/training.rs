@@ -97,7 +97,8 @@ impl Policy {
             Policy::Fix { .. }
             | Policy::AdaptiveTtl { .. }
             | Policy::MavSync { .. }
-            | Policy::Empirical => PolicyState::Nothing,
+            | Policy::Empirical
+            | Policy::Recording => PolicyState::Nothing,
             Policy::FixLearnedW => PolicyState::FixLearnedW(fix_learned::FirstWindow::NotSeen),
             Policy::FixLearnedA => PolicyState::FixLearnedA(fix_learned::FirstWindow::NotSeen),
             Policy::Lru2 => PolicyState::Lru2(lru_2::Newest::default()),

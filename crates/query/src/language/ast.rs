@@ -50,6 +50,8 @@ pub struct Query {
     pub count: Option<Count>,
     pub window: Option<LookBack>,
     pub access: Access,
+    /// `PUBLISH … WITH ARTICLES`: the published feed shows whole articles where they are stored.
+    pub with_articles: bool,
     /// The title of the published feed; the name of the query if `None`.
     pub title: Option<String>,
     pub deliveries: Vec<Deliver>,
@@ -167,6 +169,10 @@ pub enum Field {
     Language,
     /// The address of the entry's feed.
     Feed,
+    /// The main text of the page behind the entry.
+    Article,
+    /// The name of a top Media Topic, such as `politics`.
+    Topic,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +227,48 @@ impl Statement {
     }
 }
 
+impl Condition {
+    pub(crate) fn uses_article(&self) -> bool {
+        match self {
+            Condition::All(parts) | Condition::Any(parts) => {
+                parts.iter().any(Condition::uses_article)
+            }
+            Condition::Not(inner) => inner.uses_article(),
+            Condition::Test(
+                Test::Contains { field, .. }
+                | Test::Near { field, .. }
+                | Test::Matches { field, .. }
+                | Test::Equals { field, .. },
+            ) => *field == Field::Article,
+            Condition::Test(_) => false,
+        }
+    }
+}
+
 impl Query {
+    /// Returns a query that keeps entries of some sources by a condition, and does nothing else.
+    pub(crate) fn plain(sources: Vec<QuerySource>, condition: Option<Condition>) -> Query {
+        Query {
+            sources,
+            join: None,
+            condition,
+            distinct: None,
+            count: None,
+            window: None,
+            access: Access::Private,
+            with_articles: false,
+            title: None,
+            deliveries: Vec::new(),
+        }
+    }
+
+    /// Returns whether a condition looks at the page behind the entry.
+    pub fn uses_article(&self) -> bool {
+        let sides = self.join.iter().flat_map(|join| [&join.left_condition, &join.right_condition]);
+        let all = sides.chain([&self.condition]);
+        all.flatten().any(Condition::uses_article)
+    }
+
     /// Returns the queries that this one reads, each once, in order of mention.
     pub fn reads(&self) -> Vec<&QueryName> {
         let mut names: Vec<&QueryName> = Vec::new();

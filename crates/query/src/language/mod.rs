@@ -11,13 +11,15 @@ mod mask;
 pub(crate) mod parser;
 mod pattern;
 mod position;
+pub(crate) mod rule;
 pub(crate) mod show;
 mod suggest;
 
 pub use catalog::{Catalog, Effect};
 pub use fault::Fault;
 pub use mask::masked;
-pub use parser::{parse, parse_create};
+pub use parser::{label_name, parse, parse_create, parse_rule};
 pub use pattern::RegexPattern;
 pub use position::Position;
+pub use rule::{Rule, RuleAction, rule_text};
 pub use suggest::meant_name;

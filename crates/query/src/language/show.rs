@@ -69,15 +69,16 @@ impl Display for Query {
             Access::SecretLink => "\nPUBLISH BY SECRET LINK",
             Access::Public => "\nPUBLISH",
         })?;
+        f.write_str(if self.with_articles { " WITH ARTICLES" } else { "" })?;
         self.deliveries.iter().try_for_each(|deliver| write!(f, "\nDELIVER TO {deliver}"))
     }
 }
 
-fn sources(sources: &[QuerySource], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn sources(sources: &[QuerySource], f: &mut impl fmt::Write) -> fmt::Result {
     for (i, source) in sources.iter().enumerate() {
         f.write_str(if i > 0 { " | " } else { "" })?;
         match source {
-            QuerySource::Url(url) => Quoted(url.as_str()).fmt(f)?,
+            QuerySource::Url(url) => write!(f, "{}", Quoted(url.as_str()))?,
             QuerySource::Feed(name) => write!(f, "FEED {}", name.text)?,
             QuerySource::Tag(tag) => write!(f, "TAG {}", Quoted(tag))?,
             QuerySource::AllFeeds => f.write_str("ALL FEEDS")?,
@@ -168,6 +169,8 @@ impl Display for Field {
             Field::Link => "LINK",
             Field::Language => "LANGUAGE",
             Field::Feed => "FEED",
+            Field::Article => "ARTICLE",
+            Field::Topic => "TOPIC",
         })
     }
 }

@@ -66,9 +66,11 @@ const CALLED: [(&str, &[&str]); 59] = [
 ];
 
 /// Words of the language. A keyword is not a text whose quotes were forgotten.
-const KEYWORDS: [&str; 56] = [
+const KEYWORDS: [&str; 59] = [
     "ALL",
     "AND",
+    "ARTICLE",
+    "ARTICLES",
     "AS",
     "AT",
     "AUTHOR",
@@ -119,6 +121,7 @@ const KEYWORDS: [&str; 56] = [
     "TITLE",
     "TITLED",
     "TO",
+    "TOPIC",
     "WEBHOOK",
     "WHERE",
     "WINDOW",

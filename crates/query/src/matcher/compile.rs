@@ -148,7 +148,8 @@ impl Compiler<'_> {
             Field::Category => self.fact(TermKind::Category, &folded(value)),
             Field::Title => self.fact(TermKind::Title, &folded(value)),
             // The grammar does not allow to compare long texts.
-            Field::Item | Field::Summary | Field::Content => self.any(Vec::new()),
+            Field::Item | Field::Summary | Field::Content | Field::Article => self.any(Vec::new()),
+            Field::Topic => self.fact(TermKind::Topic, &folded(value)),
         }
     }
 
@@ -232,7 +233,8 @@ fn fields(field: Field) -> FieldSet {
         Field::Link => FieldSet::LINK,
         Field::Feed => FieldSet::FEED,
         // The grammar does not allow to search languages.
-        Field::Language => FieldSet(0),
+        Field::Language | Field::Topic => FieldSet(0),
+        Field::Article => FieldSet::ARTICLE,
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) enum TermKind {
     Category,
     Link,
     Language,
+    Topic,
     /// Facts about the source of an entry.
     Feed,
     Tag,

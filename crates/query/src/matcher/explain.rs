@@ -71,6 +71,7 @@ impl Matcher {
             TermKind::Author => format!("AUTHOR = \"{spelling}\""),
             TermKind::Category => format!("CATEGORY = \"{spelling}\""),
             TermKind::Link => format!("LINK = \"{spelling}\""),
+            TermKind::Topic => format!("TOPIC = \"{spelling}\""),
             TermKind::Language => format!("LANGUAGE = \"{spelling}\""),
             TermKind::Feed => format!("the feed {}", feed::FeedUrl::mask(&spelling)),
             TermKind::Tag => format!("the tag \"{spelling}\""),
@@ -131,6 +132,7 @@ fn named(fields: FieldSet) -> &'static str {
         FieldSet::AUTHOR => "author",
         FieldSet::CATEGORY => "category",
         FieldSet::LINK => "link",
+        FieldSet::ARTICLE => "article",
         _ => "feed",
     }
 }

@@ -23,9 +23,13 @@ impl FieldSet {
     pub(crate) const FEED: FieldSet = FieldSet(64);
     /// A whole value or a fact, not a text.
     pub(crate) const FACT: FieldSet = FieldSet(128);
+    /// The same bit as [`FieldSet::FACT`]: no term is both a word of a text and a fact.
+    pub(crate) const ARTICLE: FieldSet = FieldSet(128);
     pub(crate) const ITEM: FieldSet = FieldSet(31);
+    /// All that people read.
+    pub(crate) const READABLE: FieldSet = FieldSet(31 | 128);
     /// The fields with text, in the order of reading.
-    pub(crate) const TEXTS: [FieldSet; 7] = [
+    pub(crate) const TEXTS: [FieldSet; 8] = [
         FieldSet::TITLE,
         FieldSet::SUMMARY,
         FieldSet::CONTENT,
@@ -33,6 +37,7 @@ impl FieldSet {
         FieldSet::CATEGORY,
         FieldSet::LINK,
         FieldSet::FEED,
+        FieldSet::ARTICLE,
     ];
 
     pub(crate) const fn meets(self, other: FieldSet) -> bool {
@@ -86,7 +91,7 @@ pub(crate) struct Graph {
     slots: Vec<NodeSlot>,
     free: Vec<u32>,
     /// The number of nodes that read each of [`FieldSet::TEXTS`] word by word.
-    n_readers: [u32; 7],
+    n_readers: [u32; 8],
 }
 
 struct NodeSlot {
@@ -203,7 +208,7 @@ fn hash_of(node: &Node) -> u64 {
         }
         Node::Phrase(sequence, fields) => terms(2 + (u64::from(fields.0) << 8), sequence),
         Node::Near(near, fields) => {
-            let seed = 3 + (u64::from(fields.0) << 8) + (u64::from(near.words) << 16);
+            let seed = 3 + (u64::from(fields.0) << 8) + (u64::from(near.words) << 32);
             terms(terms(seed, &near.first), &near.second)
         }
         Node::Pattern(pattern, fields) => {

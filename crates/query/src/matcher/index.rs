@@ -23,6 +23,7 @@ impl<'a> EntryTexts<'a> {
             (FieldSet::AUTHOR, entry.author, Some(Markup::Inline)),
             (FieldSet::LINK, entry.link, None),
             (FieldSet::FEED, Some(entry.feed_url), None),
+            (FieldSet::ARTICLE, entry.article, None),
         ];
         let categories = entry.categories.iter().take(CATEGORIES_MAX);
         let categories =
@@ -44,7 +45,7 @@ impl<'a> EntryTexts<'a> {
 
 /// Visits the texts of an entry that people read; the flag marks the title.
 pub(crate) fn for_each_text(entry: &Entry<'_>, mut visit: impl FnMut(bool, &str)) {
-    for (field, text) in EntryTexts::of(entry).in_fields(FieldSet::ITEM) {
+    for (field, text) in EntryTexts::of(entry).in_fields(FieldSet::READABLE) {
         visit(field.meets(FieldSet::TITLE), text);
     }
 }
@@ -181,6 +182,9 @@ impl EntryIndex {
         }
         if let Some(link) = entry.link.filter(|_| dictionary.has(TermKind::Link)) {
             canonical_link(link).into_iter().for_each(|link| fact(TermKind::Link, &link));
+        }
+        if let Some(topic) = entry.topic.filter(|_| dictionary.has(TermKind::Topic)) {
+            fact(TermKind::Topic, &folded(topic));
         }
         if let Some(language) = entry.language.filter(|_| dictionary.has(TermKind::Language)) {
             language_ranges(language).iter().for_each(|range| fact(TermKind::Language, range));

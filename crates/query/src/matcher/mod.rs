@@ -102,6 +102,11 @@ impl Matcher {
         self.link(slot);
     }
 
+    /// Returns the name of a query.
+    pub fn name(&self, id: QueryId) -> Option<&str> {
+        self.plan(id).map(|(_, plan)| &*plan.name)
+    }
+
     /// Removes a query. Returns whether it existed.
     pub fn remove(&mut self, id: QueryId) -> bool {
         let Some(slot) = self.slot(id) else { return false };

@@ -75,6 +75,18 @@ impl Scratch {
 }
 
 impl Matcher {
+    /// Returns the queries that keep an entry, if other queries, with these names, have kept it
+    /// already.
+    pub fn matches_after<'s>(
+        &self,
+        entry: &Entry<'_>,
+        kept_by: &[String],
+        states: &mut States,
+        scratch: &'s mut Scratch,
+    ) -> &'s [Match] {
+        self.pass(entry, kept_by, states, scratch)
+    }
+
     /// Returns the queries that keep this entry; queries come before their readers. Queries with a
     /// state need entries in the order of recording, each once.
     pub fn matches<'s>(
@@ -83,9 +95,24 @@ impl Matcher {
         states: &mut States,
         scratch: &'s mut Scratch,
     ) -> &'s [Match] {
+        self.pass(entry, &[], states, scratch)
+    }
+
+    fn pass<'s>(
+        &self,
+        entry: &Entry<'_>,
+        kept_by: &[String],
+        states: &mut States,
+        scratch: &'s mut Scratch,
+    ) -> &'s [Match] {
         scratch.start(self);
         let texts = EntryTexts::of(entry);
         scratch.index.read(entry, &texts, &self.dictionary, &self.graph);
+        for name in kept_by {
+            if let Some(name) = self.dictionary.find(TermKind::Query, name.as_bytes()) {
+                scratch.index.learn(name);
+            }
+        }
         scratch.sample(self);
         let mut run = EntryPass { matcher: self, entry, texts: &texts, states, scratch };
         run.all();

@@ -38,6 +38,8 @@ impl Sample {
             language: self.language.as_deref(),
             published: self.published,
             seen: self.seen,
+            topic: None,
+            article: None,
         }
     }
 

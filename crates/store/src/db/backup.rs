@@ -209,6 +209,10 @@ fn skip_numbers(path: &Path) -> Result<(), DbError> {
     let conn = Connection::Sqlite(conn);
     skip_table_numbers(&conn, "feeds", FEEDS_SKIP)?;
     skip_table_numbers(&conn, "tag_numbers", TAGS_SKIP)?;
+    let sql = "select 1 from sqlite_schema where name = 'account_tags'";
+    if conn.prepare_cached(sql)?.exists([])? {
+        conn.execute("update accounts set last_tag = last_tag + $1", [TAGS_SKIP])?;
+    }
     skip_entries(&conn)?;
     let sql = "select 1 from sqlite_schema where name = 'queries'";
     if conn.prepare_cached(sql)?.exists([])? {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::db::sql::{Result, Row, SqlError};
-use feed::{Enclosure, FeedUrl, Hints, Outcome, Source, Time, Trouble};
+use feed::{Enclosure, FeedUrl, Hints, ItemMedia, Outcome, Source, Time, Trouble};
 use serde::{Deserialize, Serialize};
 
 pub(crate) fn millis(time: Option<Time>) -> Option<i64> {
@@ -64,6 +64,16 @@ struct StoredEnclosure {
     mime_type: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     length: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    medium: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    duration: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    width: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    height: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<u16>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -113,6 +123,11 @@ pub(crate) fn enclosures_json(enclosures: &[Enclosure]) -> Option<String> {
             url: e.url.clone(),
             mime_type: e.mime_type.clone(),
             length: e.length,
+            medium: e.medium.clone(),
+            duration: e.duration,
+            width: e.width,
+            height: e.height,
+            group: e.group,
         })
         .collect();
     (!stored.is_empty()).then(|| json(&stored))
@@ -120,9 +135,25 @@ pub(crate) fn enclosures_json(enclosures: &[Enclosure]) -> Option<String> {
 
 pub(crate) fn enclosures(row: &Row<'_>, column: usize) -> Result<Vec<Enclosure>> {
     let stored: Vec<StoredEnclosure> = from_json(row, column)?;
-    let back =
-        |e: StoredEnclosure| Enclosure { url: e.url, mime_type: e.mime_type, length: e.length };
+    let back = |e: StoredEnclosure| Enclosure {
+        url: e.url,
+        mime_type: e.mime_type,
+        length: e.length,
+        medium: e.medium,
+        duration: e.duration,
+        width: e.width,
+        height: e.height,
+        group: e.group,
+    };
     Ok(stored.into_iter().map(back).collect())
+}
+
+pub(crate) fn media_json(media: &ItemMedia) -> Option<String> {
+    (!media.is_empty()).then(|| json(media))
+}
+
+pub(crate) fn media(row: &Row<'_>, column: usize) -> Result<ItemMedia> {
+    from_json(row, column)
 }
 
 pub(crate) fn source_json(source: &Source) -> String {

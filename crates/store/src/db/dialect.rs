@@ -13,6 +13,19 @@ pub(crate) fn n_tables(conn: &Connection) -> Result<i64> {
     conn.query_row(sql, [], |row| row.get(0))
 }
 
+/// Returns the names of all tables, as a list for a statement that locks them. The lock of SQLite
+/// covers the whole file.
+pub(crate) fn table_names(conn: &Connection) -> Result<String> {
+    match conn {
+        Connection::Sqlite(_) => Ok(String::new()),
+        Connection::Postgres(_) => {
+            let sql = "select coalesce(string_agg(quote_ident(tablename), ', '), '') \
+                       from pg_catalog.pg_tables where schemaname = current_schema()";
+            conn.query_row(sql, [], |row| row.get(0))
+        }
+    }
+}
+
 /// Reads the feed of every entry from an index. PostgreSQL chooses the index by itself; SQLite
 /// would read the table.
 pub(crate) fn feeds_of_entries(conn: &Connection) -> &'static str {
@@ -24,12 +37,47 @@ pub(crate) fn feeds_of_entries(conn: &Connection) -> &'static str {
     }
 }
 
+/// The table with the orders of feeds that few polls change. It has the columns of `feed_state` by
+/// these names. On PostgreSQL they are a table of their own: an index on `feed_state` would cost
+/// every poll an entry, also if its columns stay the same.
+pub(crate) fn feed_orders(conn: &Connection) -> &'static str {
+    match conn {
+        Connection::Sqlite(_) => "feed_state",
+        Connection::Postgres(_) => "feed_orders",
+    }
+}
+
 /// Locks the rows that a statement reads, so that no other process changes them before this one
 /// writes them. SQLite has one writer.
 pub(crate) fn for_update(conn: &Connection) -> &'static str {
     match conn {
         Connection::Sqlite(_) => "",
         Connection::Postgres(_) => " for update",
+    }
+}
+
+/// The elements of a JSON array, which is a parameter, as rows with the column `value`. Statements
+/// use this for long lists: one statement instead of one for each element.
+pub(crate) fn json_elements(conn: &Connection, parameter: &str) -> String {
+    match conn {
+        Connection::Sqlite(_) => format!("json_each({parameter})"),
+        Connection::Postgres(_) => {
+            format!("json_array_elements(cast(cast({parameter} as text) as json))")
+        }
+    }
+}
+
+/// Selects the numbers of such an array.
+pub(crate) fn json_numbers(conn: &Connection, parameter: &str) -> String {
+    let elements = json_elements(conn, parameter);
+    format!("select cast(cast(value as text) as bigint) from {elements}")
+}
+
+/// The clock of the database in milliseconds.
+pub(crate) fn now_ms(conn: &Connection) -> &'static str {
+    match conn {
+        Connection::Sqlite(_) => "cast(unixepoch('subsec') * 1000 as integer)",
+        Connection::Postgres(_) => "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
     }
 }
 
@@ -64,6 +112,15 @@ pub(crate) fn set_last_number(conn: &Connection, table: &str, last: i64) -> Resu
     Ok(())
 }
 
+/// Returns the bytes of all tables with their indexes. The files of SQLite say this themselves.
+pub(crate) fn table_bytes(conn: &Connection) -> Result<u64> {
+    let Connection::Postgres(_) = conn else { return Ok(0) };
+    let sql = "select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class \
+               where relkind = 'r' and relnamespace = current_schema()::regnamespace";
+    let bytes: i64 = conn.query_row(sql, [], |row| row.get(0))?;
+    Ok(bytes.max(0).unsigned_abs())
+}
+
 /// Completes a store that was filled at once: PostgreSQL counts the rows for its plans, SQLite
 /// moves its log into the file.
 pub(crate) fn after_filling<'a>(
@@ -79,15 +136,22 @@ pub(crate) fn after_filling<'a>(
     }
 }
 
+/// The steps whose text for PostgreSQL is written by hand, by name.
+const OWN_STEPS: &[(&str, &str)] =
+    &[("orders", include_str!("../../migrations/17_orders.postgres.sql"))];
+
 /// Translates a step of the schema.
 ///
 /// PostgreSQL gets the same tables with its own names of types. Texts compare byte by byte, as in
 /// SQLite, whatever the locale of the database is. Statements that rewrite rows are left out: on
 /// PostgreSQL the first steps run in an empty database.
-pub(crate) fn schema_step(conn: &Connection, sql: &str) -> String {
+pub(crate) fn schema_step(conn: &Connection, name: &str, sql: &str) -> String {
     match conn {
         Connection::Sqlite(_) => sql.to_owned(),
         Connection::Postgres(_) => {
+            if let Some((_, own)) = OWN_STEPS.iter().find(|(step, _)| *step == name) {
+                return (*own).to_owned();
+            }
             let plain = without_comments(sql);
             let statements = plain.split(';').map(str::trim).filter(|text| !text.is_empty());
             statements.filter_map(postgres_statement).collect::<Vec<_>>().join(";\n")
@@ -154,8 +218,9 @@ fn collated(sql: &str) -> String {
         let bare = word.trim_end();
         let name = bare.trim_end_matches([',', ')']);
         // A type follows the name of its column.
-        let is_type = name == "text" && before.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if is_type && !before.is_empty() {
+        let column = before.trim_start_matches('(');
+        let is_type = name == "text" && column.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if is_type && !column.is_empty() {
             out.push_str("text collate \"C\"");
             out.push_str(&word["text".len()..]);
         } else {
@@ -177,5 +242,9 @@ mod tests {
         let expect = "create table q (\n  name text collate \"C\" not null unique,\n  \
                       text text collate \"C\" not null, note text collate \"C\")";
         assert_eq!(collated(sql), expect);
+        assert_eq!(
+            collated("create table m (key text)"),
+            "create table m (key text collate \"C\")"
+        );
     }
 }

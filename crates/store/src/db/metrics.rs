@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::StoreError;
+use crate::{ErrorKind, StoreError};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
@@ -93,6 +93,7 @@ impl DurationHistogram {
 pub(crate) struct StoreCounters {
     delays: DurationHistogram,
     commits: DurationHistogram,
+    changes: AtomicU64,
     commits_failed: AtomicU64,
     matches: AtomicU64,
     /// Jobs sent to the writer and not started yet.
@@ -109,6 +110,8 @@ pub struct StoreMetrics {
     /// date, and not those that a feed already had at its first poll.
     pub delays: Distribution,
     pub commits: Distribution,
+    /// Changes in the groups that were written.
+    pub changes: u64,
     pub commits_failed: u64,
     /// Matches of queries.
     pub matches: u64,
@@ -121,6 +124,7 @@ impl StoreCounters {
         StoreCounters {
             delays: DurationHistogram::new(DELAYS),
             commits: DurationHistogram::new(COMMITS),
+            changes: AtomicU64::new(0),
             commits_failed: AtomicU64::new(0),
             matches: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
@@ -129,10 +133,29 @@ impl StoreCounters {
         }
     }
 
-    /// Notes how long a group of changes took until it was on disk.
-    pub fn committed(&self, took: Duration) {
+    /// Notes how long a group of `n_changes` took until it was on disk.
+    fn committed(&self, took: Duration, n_changes: usize) {
         self.commits.note(took);
+        self.changes.fetch_add(n_changes as u64, Ordering::Relaxed);
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Notes the end of a group: why all of it was lost, or the errors of its jobs. PostgreSQL
+    /// undoes only the job that finds the disk full. A group without jobs is a sign of life, which
+    /// needs no space and proves nothing.
+    pub fn ended<'a>(
+        &self,
+        lost: Option<&StoreError>,
+        mut errors: impl ExactSizeIterator<Item = Option<&'a StoreError>>,
+        took: Duration,
+    ) {
+        let n_jobs = errors.len();
+        let full = errors.find_map(|error| error.filter(|one| one.kind() == ErrorKind::DiskFull));
+        match lost.or(full) {
+            Some(error) => self.lost(error),
+            None if n_jobs == 0 => {}
+            None => self.committed(took, n_jobs),
+        }
     }
 
     /// Notes that a group of changes was lost.
@@ -156,6 +179,7 @@ impl StoreCounters {
         StoreMetrics {
             delays: self.delays.read(),
             commits: self.commits.read(),
+            changes: self.changes.load(Ordering::Relaxed),
             commits_failed: self.commits_failed.load(Ordering::Relaxed),
             matches: self.matches.load(Ordering::Relaxed),
             waiting: self.waiting.load(Ordering::Relaxed),

@@ -29,6 +29,17 @@ const STEPS: &[Migration] = &[
     ("stream", include_str!("../../migrations/14_stream.sql")),
     ("declared", include_str!("../../migrations/15_declared.sql")),
     ("clouds", include_str!("../../migrations/16_clouds.sql")),
+    ("orders", include_str!("../../migrations/17_orders.sql")),
+    ("recording", include_str!("../../migrations/18_recording.sql")),
+    ("machines", include_str!("../../migrations/19_machines.sql")),
+    ("articles", include_str!("../../migrations/20_articles.sql")),
+    ("logins", include_str!("../../migrations/21_logins.sql")),
+    ("fetch settings", include_str!("../../migrations/23_fetch_settings.sql")),
+    ("rules", include_str!("../../migrations/24_rules.sql")),
+    ("stories", include_str!("../../migrations/25_stories.sql")),
+    ("subscriptions", include_str!("../../migrations/26_subscriptions.sql")),
+    ("suggestions", include_str!("../../migrations/27_suggestions.sql")),
+    ("bulk", include_str!("../../migrations/28_bulk.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
@@ -48,6 +59,11 @@ pub(crate) fn migrate(conn: &Connection, file: &Arc<str>) -> Result<(), DbError>
 /// The same for the program that fills an unfinished store.
 pub(crate) fn migrate_unfinished(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     take(conn, file, STEPS)
+}
+
+/// Runs the missing migrations in the open transaction, which the caller never commits.
+pub(crate) fn update_uncommitted(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
+    take_missing(conn, file, STEPS)
 }
 
 /// Refuses a store that was not filled completely.
@@ -72,7 +88,7 @@ pub(crate) fn make(conn: &Connection, version: i64) -> Result<(), DbError> {
 pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     let found =
         version(conn, file)?.ok_or_else(|| StoreError::Missing { file: Arc::clone(file) })?;
-    refuse_newer(found, STEPS, file)?;
+    refuse_newer_than(found, STEPS, file)?;
     if found < count(STEPS) {
         return Err(StoreError::Older { file: Arc::clone(file), found }.into());
     }
@@ -83,7 +99,7 @@ pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), 
 pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, DbError> {
     let foreign = || StoreError::Foreign { file: Arc::clone(file) };
     let found = version(conn, file)?.ok_or_else(foreign)?;
-    refuse_newer(found, STEPS, file)?;
+    refuse_newer_than(found, STEPS, file)?;
     refuse_unfinished(conn, file)?;
     Ok(found)
 }
@@ -108,7 +124,7 @@ pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>,
 
 fn take(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), DbError> {
     let found = version(conn, file)?;
-    refuse_newer(found.unwrap_or(0), steps, file)?;
+    refuse_newer_than(found.unwrap_or(0), steps, file)?;
     if found == Some(count(steps)) {
         return Ok(());
     }
@@ -121,13 +137,13 @@ fn take(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), D
 fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), DbError> {
     // Read again under the lock: another process may have been faster.
     let found = version(conn, file)?;
-    refuse_newer(found.unwrap_or(0), steps, file)?;
+    refuse_newer_than(found.unwrap_or(0), steps, file)?;
     if found.is_none() {
-        conn.execute_batch(&dialect::schema_step(conn, META))?;
+        conn.execute_batch(&dialect::schema_step(conn, "meta", META))?;
     }
     let done = usize::try_from(found.unwrap_or(0)).unwrap_or(0);
     for (name, sql) in &steps[done.min(steps.len())..] {
-        conn.execute_batch(&dialect::schema_step(conn, sql))?;
+        conn.execute_batch(&dialect::schema_step(conn, name, sql))?;
         let key = format!("step {name}");
         conn.execute("insert into meta (key, value) values ($1, 'taken')", [key])?;
     }
@@ -139,7 +155,12 @@ fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Resu
     Ok(())
 }
 
-fn refuse_newer(found: i64, steps: &[Migration], file: &Arc<str>) -> Result<(), StoreError> {
+/// Refuses a version that this program does not know.
+pub(crate) fn refuse_newer(found: i64, file: &Arc<str>) -> Result<(), StoreError> {
+    refuse_newer_than(found, STEPS, file)
+}
+
+fn refuse_newer_than(found: i64, steps: &[Migration], file: &Arc<str>) -> Result<(), StoreError> {
     let known = count(steps);
     if found > known {
         return Err(StoreError::Newer { file: Arc::clone(file), found, known });
@@ -167,13 +188,27 @@ mod tests {
         (Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap()), Arc::from("x.db"))
     }
 
+    /// An empty database of each kind. PostgreSQL only if the tests have a server.
+    fn empty_databases() -> Vec<(Connection, Arc<str>)> {
+        let folder = tempfile::tempdir().unwrap();
+        let server = crate::testing::url(folder.path()).map(|url| {
+            let address = crate::PgAddress::parse(&url, &|_| None).unwrap();
+            let conn = crate::db::postgres::connect::writing(&address).unwrap();
+            (conn, Arc::clone(address.shown()))
+        });
+        [open()].into_iter().chain(server).collect()
+    }
+
     fn say(fault: DbError) -> StoreError {
         fault.at(&Arc::from("x.db"))
     }
 
     #[test]
     fn missing_steps_are_taken_once_and_rows_stay() {
-        let (conn, file) = open();
+        empty_databases().into_iter().for_each(take_missing_steps);
+    }
+
+    fn take_missing_steps((conn, file): (Connection, Arc<str>)) {
         take(&conn, &file, STEPS).map_err(say).unwrap();
         conn.execute("insert into feeds (url, added_at) values ('u', 0)", []).unwrap();
         for _ in 0..2 {
@@ -239,11 +274,16 @@ mod tests {
 
     #[test]
     fn a_step_that_fails_leaves_the_version_before() {
-        let (conn, file) = open();
+        empty_databases().into_iter().for_each(fail_a_step);
+    }
+
+    fn fail_a_step((conn, file): (Connection, Arc<str>)) {
         take(&conn, &file, STEPS).map_err(say).unwrap();
         let broken = more(&[COUNT, ("broken", "create table feeds (x)")]);
         assert!(take(&conn, &file, &broken).is_err());
         assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(count(STEPS)));
+        let n = conn.query_row("select count(*) from extra", [], |row| row.get::<_, i64>(0));
+        assert!(n.is_err(), "nothing of the steps before it stays either");
         take(&conn, &file, &more(&[COUNT])).map_err(say).unwrap();
     }
 

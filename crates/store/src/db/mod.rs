@@ -15,6 +15,8 @@ pub(crate) mod location;
 pub(crate) mod lock;
 pub(crate) mod metrics;
 pub(crate) mod migrations;
+pub(crate) mod off_thread;
+pub(crate) mod open_file;
 pub(crate) mod open_mode;
 pub(crate) mod postgres;
 pub(crate) mod readers;

@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::ErrorKind;
 use crate::db::connection;
 use crate::db::file_identity::FileIdentity;
+use crate::db::off_thread::wait_off_thread;
 use crate::db::postgres::{PgAddress, connect};
 use crate::db::sql::{Connection, Result, SqlError};
 
 /// Reads of SQLite take microseconds. More connections than cores would only use memory.
 const FILE_READERS_MAX: usize = 4;
-/// Reads of PostgreSQL wait for the network most of the time.
-const SERVER_READERS_MAX: usize = 8;
+/// The interval of attempts to reach a server that does not answer.
+const TRY_AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 /// The database to which further connections are opened.
 pub(crate) enum ReaderSource {
@@ -22,6 +24,7 @@ pub(crate) enum ReaderSource {
 
 pub(crate) struct ReaderPool {
     source: ReaderSource,
+    most: usize,
     pool: Mutex<IdleConnections>,
     returned: Condvar,
     identity: Option<Arc<FileIdentity>>,
@@ -30,20 +33,44 @@ pub(crate) struct ReaderPool {
 struct IdleConnections {
     idle: Vec<Connection>,
     n_open: usize,
+    /// The last attempt to open a connection failed, and none is open.
+    outage: Option<ServerOutage>,
+}
+
+/// A server that does not answer. One caller at a time tries it again; all others get the error at
+/// once. Otherwise each of them would wait until its own attempt fails.
+struct ServerOutage {
+    error: SqlError,
+    tried_at: Instant,
+    is_tried: bool,
 }
 
 impl ReaderPool {
+    /// `most` limits the connections to a server.
     pub(crate) fn new(
         source: ReaderSource,
         first: Connection,
         identity: Option<Arc<FileIdentity>>,
+        most: usize,
     ) -> ReaderPool {
-        let pool = Mutex::new(IdleConnections { idle: vec![first], n_open: 1 });
-        ReaderPool { source, pool, returned: Condvar::new(), identity }
+        let most = match source {
+            ReaderSource::File(_) => FILE_READERS_MAX,
+            ReaderSource::Postgres(_) => most.max(1),
+        };
+        let pool = IdleConnections { idle: vec![first], n_open: 1, outage: None };
+        ReaderPool { source, most, pool: Mutex::new(pool), returned: Condvar::new(), identity }
     }
 
-    /// Lends a connection to `read`; waits if all are in use.
+    /// Lends a connection to `read`; waits if all are in use. Reads of a server leave the thread of
+    /// an async task. Reads of SQLite are shorter than the hand-over.
     pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> T) -> Result<T> {
+        match self.source {
+            ReaderSource::File(_) => self.lend(read),
+            ReaderSource::Postgres(_) => wait_off_thread(|| self.lend(read)),
+        }
+    }
+
+    fn lend<T>(&self, read: impl FnOnce(&Connection) -> T) -> Result<T> {
         let lent = LentConnection { conn: Some(self.take()?), readers: self };
         // `Some` until dropped.
         lent.conn.as_ref().map(read).ok_or(SqlError::NoRow)
@@ -59,33 +86,50 @@ impl ReaderPool {
 
     fn take(&self) -> Result<Connection> {
         let mut pool = self.lock();
-        let mut may_open = true;
+        let mut failed: Option<SqlError> = None;
         loop {
             if let Some(conn) = pool.idle.pop() {
                 if !conn.is_lost() {
                     return Ok(conn);
                 }
                 pool.n_open -= 1;
+                // There is room for another one, or there is nothing left to wait for.
+                self.returned.notify_all();
                 continue;
             }
-            if may_open && pool.n_open < self.most() {
-                pool.n_open += 1;
-                drop(pool);
-                let opened = self.open();
-                if opened.is_ok() {
-                    return opened;
+            if let Some(outage) = &mut pool.outage {
+                if outage.is_tried || moment() < outage.tried_at + TRY_AGAIN_AFTER {
+                    return Err(outage.error.clone());
                 }
-                pool = self.lock();
-                pool.n_open -= 1;
-                if pool.n_open == 0 {
-                    return opened;
-                }
+                outage.is_tried = true;
+            }
+            match &failed {
+                None if pool.n_open < self.most => {}
                 // Another connection is optional: while others are in use, this thread waits for
                 // one of them.
-                may_open = false;
-                continue;
+                Some(error) if pool.n_open == 0 => return Err(error.clone()),
+                _ => {
+                    pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
             }
-            pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
+            pool.n_open += 1;
+            drop(pool);
+            let opened = self.open();
+            pool = self.lock();
+            match opened {
+                Ok(conn) => {
+                    pool.outage = None;
+                    return Ok(conn);
+                }
+                Err(error) => {
+                    pool.n_open -= 1;
+                    pool.note_failure(&error);
+                    failed = Some(error);
+                    // The others that wait may be waiting for this very connection.
+                    self.returned.notify_all();
+                }
+            }
         }
     }
 
@@ -101,17 +145,23 @@ impl ReaderPool {
         }
     }
 
-    fn most(&self) -> usize {
-        match self.source {
-            ReaderSource::File(_) => FILE_READERS_MAX,
-            ReaderSource::Postgres(_) => SERVER_READERS_MAX,
-        }
-    }
-
     fn lock(&self) -> std::sync::MutexGuard<'_, IdleConnections> {
         // The pool is a list of idle connections. A panic elsewhere cannot damage it.
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl IdleConnections {
+    /// Remembers that a server does not answer, if no connection to it is left.
+    fn note_failure(&mut self, error: &SqlError) {
+        self.outage = (self.n_open == 0 && error.kind() == ErrorKind::Unreachable)
+            .then(|| ServerOutage { error: error.clone(), tried_at: moment(), is_tried: false });
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "paces attempts to reach a server in real time")]
+fn moment() -> Instant {
+    Instant::now()
 }
 
 /// A connection in use. It returns to the pool even if the reader panics; otherwise the pool would
@@ -143,6 +193,7 @@ mod tests {
             ReaderSource::File(path.clone()),
             connection::reading(&path).unwrap(),
             None,
+            1,
         );
         std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
         let ask = |conn: &Connection| conn.query_row("select 1", [], |row| row.get::<_, i64>(0));
@@ -150,7 +201,7 @@ mod tests {
             let asked = readers.with(|_| {
                 let asked = scope.spawn(|| readers.with(ask));
                 // Long enough to find no idle connection and no file to open.
-                std::thread::sleep(std::time::Duration::from_millis(50));
+                std::thread::sleep(Duration::from_millis(50));
                 asked
             });
             assert_eq!(asked.unwrap().join().unwrap().unwrap().unwrap(), 1);

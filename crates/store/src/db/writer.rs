@@ -2,6 +2,9 @@
 //! then answers every caller. So thousands of polls a second need a few hundred syncs. It does not
 //! know what the jobs write; an observer learns which were committed and which undone.
 
+#[cfg(test)]
+mod tests;
+
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,6 +26,18 @@ const GROUP_MAX: usize = 512;
 /// How long the first patient job of a group waits for more jobs. A poll takes longer than that on
 /// the network, and each saved sync costs more.
 const LINGER: Duration = Duration::from_millis(1);
+
+/// After [`LINGER`], a group of polls for a server waits this long, up to so many times. A group
+/// takes several round trips and about thirty statements, whatever its size. So few large groups
+/// cost far less than many small ones: at 500 polls a second these are groups of twelve.
+const SERVER_LINGER: Duration = Duration::from_millis(5);
+const SERVER_LINGERS: u32 = 5;
+
+/// From this size on, a group for a server goes as soon as no more polls come.
+const FAIR_GROUP: usize = 8;
+
+/// A group of this size goes to a server at once: its fixed cost is small for each poll.
+const LARGE_GROUP: usize = 50;
 
 /// A change. It is called once, with the connection or with the reason why it could not start.
 pub(crate) type JobFn = dyn FnOnce(Result<&Connection, StoreError>) -> AppliedJob + Send;
@@ -109,21 +124,49 @@ pub(crate) fn run(mut conn: Connection, jobs: &Receiver<WriteJob>, context: &Wri
         if let Some(server) = &context.server {
             server.reconnect(&mut conn);
         }
-        let conn = &conn;
-        if first.patient {
-            std::thread::sleep(LINGER);
+        let mut group = gather(first, jobs, context);
+        context.counters.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
+        while !group.is_empty() {
+            write_group(&conn, &mut group, context);
         }
-        let mut group = VecDeque::from([first]);
+    }
+    conn.release();
+}
+
+/// Collects the jobs that share a transaction with the first one. Only polls wait for a server:
+/// many come at once, and nobody waits for the end of one. Other changes may follow each other.
+fn gather(
+    first: WriteJob,
+    jobs: &Receiver<WriteJob>,
+    context: &WriterContext,
+) -> VecDeque<WriteJob> {
+    let n_more = if context.server.is_some() { SERVER_LINGERS } else { 0 };
+    let is_poll = |job: &WriteJob| matches!(job.work, JobWork::Set(_));
+    let (mut is_patient, mut are_polls) = (first.patient, is_poll(&first));
+    let mut group = VecDeque::from([first]);
+    for n in 0..=n_more {
+        if !is_patient || group.len() >= LARGE_GROUP || (n > 0 && !are_polls) {
+            break;
+        }
+        std::thread::sleep(if n == 0 { LINGER } else { SERVER_LINGER });
+        let n_before = group.len();
         while group.len() < GROUP_MAX
             && let Ok(job) = jobs.try_recv()
         {
+            is_patient &= job.patient;
+            are_polls &= is_poll(&job);
             group.push_back(job);
         }
-        context.counters.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
-        while !group.is_empty() {
-            write_group(conn, &mut group, context);
+        if group.len() == n_before && n_before >= FAIR_GROUP {
+            break;
         }
     }
+    while group.len() < GROUP_MAX
+        && let Ok(job) = jobs.try_recv()
+    {
+        group.push_back(job);
+    }
+    group
 }
 
 /// Waits for a job. Shows signs of life meanwhile, if this process records on a server.
@@ -161,9 +204,7 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
         return;
     }
     let alone = group.len() == 1;
-    let mut applied = Vec::with_capacity(group.len());
-    let mut lost = None;
-    let mut n_set = 0;
+    let (mut applied, mut lost, mut n_set) = (Vec::with_capacity(group.len()), None, 0);
     loop {
         if n_set == 0 {
             n_set = apply_set(conn, group, &**observer);
@@ -201,16 +242,15 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
     }
     // A connection that was lost before the commit has undone the group, also where no job noticed.
     if ended_by_itself && lost.is_none() {
-        let text = "the connection to the database was lost";
-        lost = Some(say(SqlError::of_kind(ErrorKind::Unreachable, text)));
+        lost = Some(say(SqlError::of_kind(ErrorKind::Unreachable, "the connection was lost")));
     }
     let is_gone = conn.is_lost() || matches!(lost, Some(StoreError::SeatLost { .. }));
     counters.disconnected.store(is_gone, Ordering::Relaxed);
-    if let Some(error) = &lost {
-        counters.lost(error);
+    let errors = applied.iter().map(|one| one.error.as_ref());
+    counters.ended(lost.as_ref(), errors, begun.elapsed());
+    if lost.is_some() {
         observer.undone();
     } else {
-        counters.committed(begun.elapsed());
         observer.committed();
     }
     for one in applied {
@@ -282,118 +322,4 @@ fn apply(conn: &Connection, job: WriteJob, alone: bool, file: &Arc<str>) -> Appl
         applied.error = Some(StoreError::database(file, error));
     }
     applied
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::channel;
-    use std::time::Duration;
-
-    use feed::{EntryKey, FeedId};
-    use feed::{FeedUrl, Item, Outcome, Published, Time};
-
-    use crate::{ErrorKind, NewEntry, NewFeed, OpenMode, PollRecord, Store};
-
-    const T0: Time = Time::from_secs(1_700_000_000);
-
-    fn open() -> (Store, tempfile::TempDir) {
-        let folder = tempfile::tempdir().unwrap();
-        (Store::open(folder.path(), OpenMode::ReadWrite).unwrap(), folder)
-    }
-
-    fn add(store: &Store, n: u32) -> FeedId {
-        let url = FeedUrl::parse(&format!("https://example.org/{n}")).unwrap();
-        store.add_feed(&NewFeed { url, title: None, site: None, tags: Vec::new() }, T0).unwrap().id
-    }
-
-    /// A poll with one entry of so many bytes, and a validator for it.
-    fn poll(store: &Store, feed: FeedId, bytes: usize) -> PollRecord {
-        let n = store.poll_input(feed).unwrap().generation;
-        let mut record = PollRecord::empty(feed, n, T0, Outcome::Seen, T0);
-        let item = Item { content: Some("x".repeat(bytes)), ..Item::default() };
-        let mut key = [0; 16];
-        key[..4].copy_from_slice(&n.to_le_bytes());
-        record.document_mut().entries.new.push(NewEntry {
-            key: EntryKey::from_bytes(key),
-            item,
-            published: Published { claim: None, at: T0 },
-            content: 0,
-        });
-        record.document_mut().validators.etag = Some(n.to_le_bytes().to_vec());
-        record
-    }
-
-    /// Simulates a full disk: the file may grow by so many pages only.
-    fn leave_room(store: &Store, pages: i64) {
-        store
-            .write(move |conn| {
-                let conn = conn.sqlite()?;
-                let used: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
-                conn.pragma_update(None, "max_page_count", used + pages)?;
-                Ok(())
-            })
-            .unwrap();
-    }
-
-    #[test]
-    fn on_a_full_disk_nothing_is_half_written_and_later_it_goes_on() {
-        let (store, _folder) = open();
-        let feed = add(&store, 1);
-        store.record_blocking(poll(&store, feed, 100)).unwrap();
-        leave_room(&store, 4);
-        let before = store.poll_input(feed).unwrap();
-        let error = store.record_blocking(poll(&store, feed, 100_000)).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::DiskFull);
-        assert!(error.to_string().contains("tidings.db"), "{error}");
-        assert_eq!(store.poll_input(feed).unwrap(), before, "no validator ahead of its entries");
-        assert_eq!(store.feed(feed).unwrap().entries, 1);
-        store.record_blocking(poll(&store, feed, 10)).unwrap();
-        leave_room(&store, 1000);
-        store.record_blocking(poll(&store, feed, 100_000)).unwrap();
-        assert_eq!(store.feed(feed).unwrap().entries, 3);
-    }
-
-    #[test]
-    fn a_group_lost_to_a_full_disk_is_lost_for_all_of_it_and_the_rest_goes_on() {
-        let (store, _folder) = open();
-        let feeds: Vec<FeedId> = (0..20).map(|n| add(&store, n)).collect();
-        let records: Vec<PollRecord> = feeds
-            .iter()
-            .map(|feed| poll(&store, *feed, if feed.0 == 10 { 200_000 } else { 50 }))
-            .collect();
-        leave_room(&store, 20);
-        let (tell, told) = channel();
-        // The writer waits so that all jobs become one group.
-        let (go, wait) = channel::<()>();
-        let held = store.clone();
-        let holder = std::thread::spawn(move || {
-            held.write(move |_| {
-                let _ = wait.recv();
-                Ok(())
-            })
-        });
-        std::thread::sleep(Duration::from_millis(50));
-        for record in records {
-            let (tell, feed) = (tell.clone(), record.feed);
-            let slot = store.matcher();
-            let keep = move |conn: &crate::db::sql::Connection| {
-                crate::record::apply::record_poll(conn, record, &slot, |_, _| Ok(()))
-            };
-            store
-                .send(false, keep, move |result| {
-                    let _ = tell.send((feed, result.map(|_| ()).map_err(|e| e.kind())));
-                })
-                .unwrap();
-        }
-        go.send(()).unwrap();
-        holder.join().unwrap().unwrap();
-        let answers: Vec<_> = told.iter().take(20).collect();
-        assert!(answers.contains(&(FeedId(10), Err(ErrorKind::DiskFull))));
-        for (feed, answer) in answers {
-            // Every answer agrees with the stored rows.
-            assert_eq!(store.feed(feed).unwrap().entries, u64::from(answer.is_ok()), "{feed}");
-        }
-        assert!(store.feed(FeedId(20)).unwrap().entries == 1, "what came after it was kept");
-        assert_eq!(store.counts(T0).unwrap().polls, store.counts(T0).unwrap().entries);
-    }
 }

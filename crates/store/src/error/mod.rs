@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use feed::FeedId;
 
+use crate::AccountId;
+
 mod sql;
 
 pub(crate) use sql::SqlError;
@@ -22,6 +24,13 @@ pub enum StoreError {
     #[error("feed {0} does not exist; `tidings feed list` shows all feeds")]
     NoFeed(FeedId),
     #[error(
+        "these are too many feeds for one change (at most {most}); choose fewer, for example by \
+         tag or state"
+    )]
+    TooManyFeeds { most: usize },
+    #[error("account {0} does not exist; `tidings user list` shows all accounts")]
+    NoAccount(AccountId),
+    #[error(
         "{file} was written by a newer Tidings (schema version {found}, this program supports \
          {known}); start the newer program, or restore a backup"
     )]
@@ -30,7 +39,7 @@ pub enum StoreError {
         "{file} was written by an older Tidings (schema version {found}); start `tidings run` once"
     )]
     Older { file: Arc<str>, found: i64 },
-    #[error("{file} does not exist; add a feed first, or choose the data folder with --data")]
+    #[error("{file} {}", missing(file))]
     Missing { file: Arc<str> },
     #[error("{file} cannot be used: {what}")]
     Unfit { file: Arc<str>, what: String },
@@ -56,6 +65,8 @@ pub enum StoreError {
          again, which copies everything again. If this happens twice, check the disk and the memory"
     )]
     CopyDiffers { file: Arc<str>, table: String, what: String },
+    #[error("a recorded document or message cannot be read: {why}; run `tidings doctor`")]
+    Frame { why: String },
     #[error("{file}: only the process that records may make this change; send it a command")]
     Guest { file: Arc<str> },
     #[error("another process records now (epoch {epoch} has ended); this one waits for its turn")]
@@ -65,7 +76,7 @@ pub enum StoreError {
          whether it took effect; the next poll of each feed finds out"
     )]
     OutcomeUnknown,
-    #[error("{file} is not a Tidings database; choose another data folder")]
+    #[error("{file} is not a Tidings database; choose another data folder or database")]
     Foreign { file: Arc<str> },
     #[error("{file} has an unexpected schema: {what}; use a copy that `tidings backup` made")]
     Altered { file: Arc<str>, what: String },
@@ -95,6 +106,16 @@ pub enum StoreError {
     Database { file: Arc<str>, kind: ErrorKind, source: Arc<dyn std::error::Error + Send + Sync> },
 }
 
+/// Says that there is no store, for a file or for a database.
+fn missing(file: &str) -> &'static str {
+    if file.starts_with("postgres://") {
+        "holds no store yet; start `tidings run` or add a feed first, or check the database and \
+         the schema that --database names"
+    } else {
+        "does not exist; add a feed first, or choose the data folder with --data"
+    }
+}
+
 /// The kind of a database error, for callers that must decide what to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -104,6 +125,10 @@ pub enum ErrorKind {
     Corrupt,
     /// The database server does not answer.
     Unreachable,
+    /// The database server does not let this program in.
+    LoginRefused,
+    /// The server cannot be trusted, or does not encrypt.
+    NotEncrypted,
     Other,
 }
 
@@ -125,6 +150,14 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Unreachable => {
                 "the database server does not answer; polling pauses and resumes by itself"
             }
+            ErrorKind::LoginRefused => {
+                "the database server refuses the login; check user, password, database name and \
+                 pg_hba.conf"
+            }
+            ErrorKind::NotEncrypted => {
+                "the encrypted connection failed; check sslmode, sslrootcert and the certificate \
+                 of the server"
+            }
             ErrorKind::Other => "the database reported an error; run `tidings doctor`",
         })
     }
@@ -137,6 +170,12 @@ impl StoreError {
             StoreError::Foreign { .. } => ErrorKind::Corrupt,
             _ => ErrorKind::Other,
         }
+    }
+
+    /// Returns whether the database server is away for now. The same call may succeed soon.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, StoreError::SeatLost { .. } | StoreError::OutcomeUnknown)
+            || self.kind() == ErrorKind::Unreachable
     }
 
     pub(crate) fn database(file: &Arc<str>, source: SqlError) -> StoreError {

@@ -58,6 +58,12 @@ impl SqlError {
             || fault.code.as_deref() == Some(SQLITE_UNKNOWN)
     }
 
+    /// Returns whether a statement divided by zero.
+    pub fn is_division_by_zero(&self) -> bool {
+        let SqlError::Refused(fault) = self else { return false };
+        fault.code.as_deref() == Some(SqlState::DIVISION_BY_ZERO.code())
+    }
+
     pub fn is_disconnected(&self) -> bool {
         matches!(self, SqlError::Refused(fault) if fault.is_disconnected)
     }
@@ -130,13 +136,25 @@ impl From<tokio_postgres::Error> for SqlError {
                 ErrorKind::Busy
             }
             Some(state) if ends_session(state) => ErrorKind::Unreachable,
+            Some(state) if refuses_login(state) => ErrorKind::LoginRefused,
             Some(_) => ErrorKind::Other,
+            None if error.to_string().starts_with(HANDSHAKE) => ErrorKind::NotEncrypted,
+            None if error.to_string().starts_with(LOGIN) => ErrorKind::LoginRefused,
             None => ErrorKind::Unreachable,
         };
         let is_disconnected = error.is_closed() || kind == ErrorKind::Unreachable;
         let code = state.map(|state| state.code().to_owned());
         SqlError::Refused(SqlFault { kind, is_disconnected, code, source: Arc::new(error) })
     }
+}
+
+/// The beginnings of messages of tokio-postgres. It does not export the kinds of its errors.
+const HANDSHAKE: &str = "error performing TLS handshake";
+const LOGIN: &str = "invalid configuration";
+
+/// Class 28 are refused logins, 3D000 is a database that does not exist.
+fn refuses_login(state: &SqlState) -> bool {
+    state.code().starts_with("28") || *state == SqlState::INVALID_CATALOG_NAME
 }
 
 /// Class 08 are connection faults, 57P the end of the server or of the session, 53300 too many

@@ -6,9 +6,10 @@ use feed::{FeedId, FeedUrl, Time};
 
 use crate::error::DbError;
 use crate::feeds::change::by_url;
-use crate::feeds::domains;
 use crate::feeds::state::{self, FeedTotal};
-use crate::{Store, StoreError};
+use crate::feeds::{domains, private};
+use crate::subscriptions::scope::has_accounts;
+use crate::{AccountId, Store, StoreError};
 
 /// The result of [`Store::move_feed`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +31,14 @@ impl Store {
     ) -> Result<AddressChange, StoreError> {
         let url = url.clone();
         self.write(move |conn| {
-            if let Some(other) = by_url(conn, &url)? {
+            let owner = private::owner(conn, feed)?;
+            let is_private = owner.is_some() || private::holds_secret(&url) && has_accounts(conn)?;
+            let owner = owner.unwrap_or(AccountId::LOCAL);
+            let taken = match is_private {
+                true => private::by_url(conn, owner, &url)?,
+                false => by_url(conn, &url)?,
+            };
+            if let Some(other) = taken {
                 return Ok(match other == feed {
                     true => AddressChange::Moved { queries: Vec::new() },
                     false => AddressChange::Taken(other),
@@ -38,8 +46,15 @@ impl Store {
             }
             let sql = "update feeds set url = $1, effective_url = null, hub = null, \
                        topic = null, cloud = null where id = $2";
-            if conn.execute(sql, params![url.as_str(), feed.0])? == 0 {
+            let stored = match is_private {
+                true => private::stored_url(owner, &url),
+                false => url.as_str().to_owned(),
+            };
+            if conn.execute(sql, params![stored, feed.0])? == 0 {
                 return Err(StoreError::NoFeed(feed).into());
+            }
+            if is_private {
+                private::mark(conn, feed, owner, &url)?;
             }
             // A subscription without a feed is cancelled at its hub later.
             conn.execute("update push_subscriptions set feed = null where feed = $1", [feed.0])?;

@@ -5,11 +5,13 @@ use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, FeedId, FeedUrl, Time};
 
 use crate::error::DbError;
+use crate::facts::languages;
 use crate::feeds::domains;
-use crate::feeds::state;
-use crate::feeds::tag_numbers;
+use crate::feeds::subscribing::{self, by_url_of};
+use crate::feeds::{private, state, tag_numbers};
 use crate::reading::marks;
-use crate::{Store, StoreError, search};
+use crate::subscriptions::scope::has_accounts;
+use crate::{AccountId, Store, StoreError, search};
 
 /// A feed to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub struct AddFeedResult {
     pub id: FeedId,
     /// The feed existed already. The tags were added to it.
     pub existed: bool,
+    /// The person who adds it did not read it before. Somebody else may have done so.
+    pub is_new_to_reader: bool,
     /// Another feed that looks the same: it differs only in http or https, or it was permanently
     /// redirected to this URL. It is reported and never merged.
     pub twin: Option<(FeedId, String)>,
@@ -55,7 +59,10 @@ impl Store {
             });
         }
         let Ok(url) = FeedUrl::parse(text) else { return Ok(None) };
-        self.read(|conn| by_url(conn, &url))
+        self.read(|conn| match by_url(conn, &url)? {
+            Some(feed) => Ok(Some(feed)),
+            None => private::first_by_url(conn, &url),
+        })
     }
 
     /// Removes a feed with its entries and its history. Its number is never reused.
@@ -68,6 +75,7 @@ impl Store {
             marks::remove_entries(conn, &entries)?;
             search::remove_entries(conn, &entries)?;
             state::remove_from_totals(conn, feed)?;
+            languages::forget_feed(conn, feed)?;
             let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
             if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
         })
@@ -110,71 +118,90 @@ impl Store {
     /// in use, the two tags become one, with the settings of the existing one.
     pub fn rename_tag(&self, tag: &str, to: Option<&str>) -> Result<(), StoreError> {
         let (tag, to) = (tag.to_owned(), to.map(str::to_owned));
-        self.write(move |conn| {
-            if to.as_ref() == Some(&tag) {
-                return Ok(());
-            }
-            let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
-            let feeds: Vec<u32> =
-                statement.query_map([&tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            if let Some(to) = &to {
-                let sql = "insert into feed_tags (feed, tag) select feed, $1 from feed_tags \
-                           where tag = $2 on conflict do nothing";
-                conn.execute(sql, params![to, tag])?;
-                let sql = "update tag_settings set tag = $1 where tag = $2 \
-                           and not exists (select 1 from tag_settings where tag = $1)";
-                conn.execute(sql, params![to, tag])?;
-                tag_numbers::rename(conn, &tag, to)?;
-            }
-            conn.execute("delete from tag_numbers where tag = $1", [&tag])?;
-            conn.execute("delete from feed_tags where tag = $1", [&tag])?;
-            conn.execute("delete from tag_settings where tag = $1", [&tag])?;
-            feeds.into_iter().try_for_each(|feed| state::refresh(conn, FeedId(feed)))?;
-            // Feeds that had the new name already may get settings of the renamed tag.
-            to.iter().try_for_each(|to| state::refresh_tagged(conn, to))
-        })
+        self.write(move |conn| rename_tag(conn, &tag, to.as_deref()))
     }
 }
 
-/// Adds a feed for a person. A feed that existed only for queries now belongs to people too.
+/// Renames a tag together with its settings, or removes it from all feeds.
+pub(crate) fn rename_tag(conn: &Connection, tag: &str, to: Option<&str>) -> Result<(), DbError> {
+    if to == Some(tag) {
+        return Ok(());
+    }
+    let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
+    let rows = statement.query_map([tag], |row| row.get(0).map(FeedId))?;
+    let feeds: Vec<FeedId> = rows.collect::<Result<_, _>>()?;
+    if let Some(to) = to {
+        let sql = "insert into feed_tags (feed, tag) select feed, $1 from feed_tags \
+                   where tag = $2 on conflict do nothing";
+        conn.execute(sql, params![to, tag])?;
+        let sql = "update tag_settings set tag = $1 where tag = $2 \
+                   and not exists (select 1 from tag_settings where tag = $1)";
+        conn.execute(sql, params![to, tag])?;
+        tag_numbers::rename(conn, tag, to)?;
+    }
+    conn.execute("delete from tag_numbers where tag = $1", [tag])?;
+    conn.execute("delete from feed_tags where tag = $1", [tag])?;
+    conn.execute("delete from tag_settings where tag = $1", [tag])?;
+    state::refresh_many(conn, &feeds)?;
+    // Feeds that had the new name already may get settings of the renamed tag.
+    to.map_or(Ok(()), |to| state::refresh_tagged(conn, to))
+}
+
+/// Adds a feed for the instance, or for the person at the machine. A feed that existed only for
+/// queries or for subscribers now stays until it is removed.
 fn add_for_person(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, DbError> {
-    if let Some(feed) = by_url(conn, &new.url)? {
+    if let Some(feed) = by_url_of(conn, AccountId::LOCAL, &new.url)? {
         let sql = "delete from feed_tags where feed = $1 and tag like 'query:%'";
         conn.prepare_cached(sql)?.execute([feed.0])?;
-        let sql = "delete from query_orphans where feed = $1";
-        if conn.prepare_cached(sql)?.execute([feed.0])? > 0 {
-            conn.execute("update feed_state set paused = null where feed = $1", [feed.0])?;
-        }
+        let sql = "update feeds set of_instance = 1 where id = $1 and of_instance = 0";
+        conn.prepare_cached(sql)?.execute([feed.0])?;
+        subscribing::wake(conn, feed)?;
         state::refresh(conn, feed)?;
     }
     add(conn, new, now)
 }
 
 pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, DbError> {
-    let known = by_url(conn, &new.url)?;
+    let known = by_url_of(conn, AccountId::LOCAL, &new.url)?;
     let id = match known {
         Some(id) => id,
-        None => insert(conn, new, now)?,
+        None => {
+            // Without accounts nothing is private.
+            let is_private = private::holds_secret(&new.url) && has_accounts(conn)?;
+            insert(conn, new, is_private.then_some(AccountId::LOCAL), now)?
+        }
     };
     add_tags(conn, id, &new.tags)?;
     if !new.tags.is_empty() {
         state::refresh(conn, id)?;
     }
-    Ok(AddFeedResult { id, existed: known.is_some(), twin: twin(conn, id, &new.url)? })
+    let (existed, is_new_to_reader) = (known.is_some(), known.is_none());
+    Ok(AddFeedResult { id, existed, is_new_to_reader, twin: twin(conn, id, &new.url)? })
 }
 
-fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, DbError> {
+/// Inserts the rows of a feed. With an owner it is private.
+pub(crate) fn insert(
+    conn: &Connection,
+    new: &NewFeed,
+    owner: Option<AccountId>,
+    now: Time,
+) -> Result<FeedId, DbError> {
+    let stored = match owner {
+        Some(owner) => private::stored_url(owner, &new.url),
+        None => new.url.as_str().to_owned(),
+    };
     let domain = domains::number(conn, &new.url.domain())?;
     let sql = "insert into feeds (url, given_title, site, added_at) values ($1, $2, $3, $4) \
                returning id";
     let id: u32 = conn
         .prepare_cached(sql)?
-        .query_row(params![new.url.as_str(), new.title, new.site, now.millis()], |row| {
-            row.get(0)
-        })?;
+        .query_row(params![stored, new.title, new.site, now.millis()], |row| row.get(0))?;
     let sql = "insert into feed_state (feed, domain) values ($1, $2)";
     conn.prepare_cached(sql)?.execute(params![id, domain])?;
     state::add_to_totals(conn, FeedId(id), domain)?;
+    if let Some(owner) = owner {
+        private::mark(conn, FeedId(id), owner, &new.url)?;
+    }
     Ok(FeedId(id))
 }
 
@@ -193,7 +220,11 @@ pub(crate) fn by_url(conn: &Connection, url: &FeedUrl) -> Result<Option<FeedId>,
     Ok(statement.query_row([url.as_str()], |row| row.get(0)).optional()?.map(FeedId))
 }
 
-fn twin(conn: &Connection, id: FeedId, url: &FeedUrl) -> Result<Option<(FeedId, String)>, DbError> {
+pub(crate) fn twin(
+    conn: &Connection,
+    id: FeedId,
+    url: &FeedUrl,
+) -> Result<Option<(FeedId, String)>, DbError> {
     let sql = "select id, url from feeds where url = $1 and id <> $2 \
                union all select id, url from feeds where effective_url in ($3, $1) and id <> $2 \
                limit 1";

@@ -1,22 +1,30 @@
 //! One page of a list of feeds, filtered by text, tag and state, in a given order. Only the rows of
 //! that page are read in full. The cost does not depend on how many entries a feed has.
 
-use crate::db::sql::{Connection, OptionalExtension, params};
+use std::collections::{HashMap, HashSet};
+
+use crate::db::sql::{Connection, Value, params};
 use feed::{FeedId, FeedUrl, Outcome, Time, Trouble};
 
 use crate::db::columns::{count, outcome, time, time_or_none, trouble, url};
 use crate::error::DbError;
 use crate::feeds::list_order::{FeedListPart, GATHERED_MAX, ListedFeed, sorted, walk};
+use crate::feeds::of_account;
 use crate::feeds::rows;
 use crate::feeds::state;
-use crate::{FeedCursor, FeedOrder, FeedRow, FeedState, StateCounts, Store, StoreError};
+use crate::{AccountId, FeedCursor, FeedOrder, FeedRow, FeedState, StateCounts, Store, StoreError};
 
 /// The most feeds on one page.
 const LINES_MAX: u32 = 500;
+/// Up to this many feeds of an account are sorted in memory. With more, the index of all feeds is
+/// walked.
+const OWN_SORTED_MAX: usize = 1000;
 
 /// The filter, order and position of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedListFilter {
+    /// The account whose feeds are listed, with its titles and tags. Account 0 lists every feed.
+    pub account: AccountId,
     /// A part of a title, URL or tag, in any case; empty for all feeds.
     pub text: String,
     /// Feeds with exactly this tag.
@@ -98,12 +106,17 @@ impl Store {
         query: &FeedListFilter,
         since: Time,
     ) -> Result<FeedListPage<FeedListRow>, StoreError> {
-        self.read(|conn| page(conn, query, |listed| list_row(conn, listed, since)))
+        self.read(|conn| page(conn, query, |listed| list_rows(conn, query.account, listed, since)))
     }
 
     /// Returns the same page with the complete row of each feed.
     pub fn feed_list(&self, query: &FeedListFilter) -> Result<FeedListPage<FeedRow>, StoreError> {
-        self.read(|conn| page(conn, query, |listed| rows::find(conn, listed.feed)))
+        self.read(|conn| {
+            page(conn, query, |listed| {
+                let feeds: Vec<FeedId> = listed.iter().map(|listed| listed.feed).collect();
+                of_account::find_all(conn, query.account, &feeds)
+            })
+        })
     }
 
     /// Returns when the entries of a feed were published (repaired time) and seen, last seen first.
@@ -123,7 +136,7 @@ impl Store {
 fn page<T>(
     conn: &Connection,
     query: &FeedListFilter,
-    mut show: impl FnMut(&ListedFeed) -> Result<Option<T>, DbError>,
+    show: impl FnOnce(&[ListedFeed]) -> Result<Vec<T>, DbError>,
 ) -> Result<FeedListPage<T>, DbError> {
     let limit = query.limit.min(LINES_MAX) as usize;
     let (mut found, states) = found(conn, query, limit + 1)?;
@@ -138,10 +151,7 @@ fn page<T>(
     };
     let place = |listed: Option<&ListedFeed>| listed.map(|listed| listed.cursor.clone());
     let (before, after) = (place(found.first()), place(found.last()));
-    let mut lines = Vec::with_capacity(found.len());
-    for listed in &found {
-        lines.extend(show(listed)?);
-    }
+    let lines = show(&found)?;
     let (before, after) = (before.filter(|_| is_before), after.filter(|_| is_after));
     Ok(FeedListPage { lines, states, before, after })
 }
@@ -154,6 +164,16 @@ fn found(
     let (order, state, backwards) = (query.order, query.state, query.backwards);
     let part = FeedListPart { order, state, from: query.from.as_ref(), backwards, limit };
     let pattern = pattern(&query.text);
+    if query.account != AccountId::LOCAL {
+        let own = of_account::matching(conn, query.account, &query.text, query.tag.as_deref())?;
+        if own.len() > OWN_SORTED_MAX && pattern == "%%" && query.tag.is_none() {
+            let own: HashSet<FeedId> = own.into_iter().collect();
+            let (counts, _) = of_account::totals(conn, query.account)?;
+            return Ok((walk(conn, &part, |feed| Ok(own.contains(&feed)))?, Some(counts)));
+        }
+        let (found, counts) = sorted(conn, &part, &own)?;
+        return Ok((found, Some(counts)));
+    }
     if pattern == "%%" && query.tag.is_none() {
         return Ok((walk(conn, &part, |_| Ok(true))?, Some(state::counts(conn)?)));
     }
@@ -163,7 +183,7 @@ fn found(
         return Ok((found, Some(counts)));
     }
     let sql = format!(
-        "select 1 from feeds f where {HAS_TEXT_ITSELF} and ($2 is null or exists \
+        "select 1 from feeds f where {HAS_TEXT_ITSELF} and (cast($2 as text) is null or exists \
          (select 1 from feed_tags x where x.feed = f.id and x.tag = $2)) and f.id = $3"
     );
     let mut fits = conn.prepare_cached(&sql)?;
@@ -171,12 +191,46 @@ fn found(
     Ok((found, None))
 }
 
+/// Returns all feeds of an account with a text, a tag and a state, in no order, at most `most`.
+pub(crate) fn all_matching(
+    conn: &Connection,
+    account: AccountId,
+    text: &str,
+    tag: Option<&str>,
+    state: Option<FeedState>,
+    most: usize,
+) -> Result<Vec<FeedId>, DbError> {
+    let states = FeedState::ALL.into_iter().filter(|one| one.is_listed_by(state));
+    let states: Vec<String> = states.map(|state| state.code().to_string()).collect();
+    let in_state = format!("s.state in ({})", states.join(", "));
+    if account != AccountId::LOCAL {
+        let own = of_account::matching(conn, account, text, tag)?;
+        let sql = format!("select s.feed from feed_state s where s.feed = $1 and {in_state}");
+        let mut statement = conn.prepare_cached(&sql)?;
+        return Ok(statement.each(&rows::keys(&own), &[], |place, _| Ok(own[place]))?);
+    }
+    let (of, tagged) = tagged_feeds(tag);
+    let sql = format!(
+        "select f.id from {of} join feed_state s on s.feed = f.id \
+         where {HAS_TEXT} and {tagged} and {in_state} limit $3"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let values = params![pattern(text), tag, most as i64];
+    let found = statement.query_map(values, |row| row.get(0).map(FeedId))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// SQL for the feeds `f` with a tag, which is `$2`, or for all feeds: their tables and a condition.
+const fn tagged_feeds(tag: Option<&str>) -> (&'static str, &'static str) {
+    match tag {
+        Some(_) => ("feed_tags x join feeds f on f.id = x.feed", "x.tag = $2"),
+        None => ("feeds f", "cast($2 as text) is null"),
+    }
+}
+
 /// Returns the feeds with a text and a tag, at most one more than [`GATHERED_MAX`].
 fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<FeedId>, DbError> {
-    let (of, tagged) = match tag {
-        Some(_) => ("feed_tags x join feeds f on f.id = x.feed", "x.tag = $2"),
-        None => ("feeds f", "$2 is null"),
-    };
+    let (of, tagged) = tagged_feeds(tag);
     let sql = format!("select f.id from {of} where {HAS_TEXT} and {tagged} limit $3");
     let mut statement = conn.prepare_cached(&sql)?;
     let values = params![pattern, tag, GATHERED_MAX as i64 + 1];
@@ -184,26 +238,29 @@ fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<Fee
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn list_row(
+fn list_rows(
     conn: &Connection,
-    listed: &ListedFeed,
+    account: AccountId,
+    listed: &[ListedFeed],
     since: Time,
-) -> Result<Option<FeedListRow>, DbError> {
-    let (id, state) = (listed.feed, listed.state);
-    let sql = "select f.url, coalesce(f.given_title, f.title), s.entries, f.added_at, \
+) -> Result<Vec<FeedListRow>, DbError> {
+    let sql = "select f.url, case when exists (select 1 from private_feeds p \
+                where p.feed = f.id and p.owner > 0) then null \
+                else coalesce(f.given_title, f.title) end, s.entries, f.added_at, \
                s.last_poll_at, s.last_outcome, s.next_at, s.failures, s.error, s.gone_reason, \
-               (select p.status from polls p where p.feed = f.id \
+               (select p.status from polls p where p.feed = $1 \
                 order by p.generation desc limit 1), \
-               (select count(*) from entry_keys k where k.feed = f.id and k.published_at >= $1), \
-               s.trouble from feeds f join feed_state s on s.feed = f.id where f.id = $2";
-    let mut statement = conn.prepare_cached(sql)?;
-    let found = statement.query_row(params![since.millis(), id.0], |row| {
+               (select count(*) from entry_keys k where k.feed = $1 and k.published_at >= $2), \
+               s.trouble from feeds f join feed_state s on s.feed = f.id where f.id = $1";
+    let feeds: Vec<FeedId> = listed.iter().map(|listed| listed.feed).collect();
+    let (keys, since) = (rows::keys(&feeds), [Value::Int(since.millis())]);
+    let mut lines = conn.prepare_cached(sql)?.each(&keys, &since, |place, row| {
         Ok(FeedListRow {
-            id,
+            id: listed[place].feed,
             url: url(row, 0)?,
             title: row.get(1)?,
             tags: Vec::new(),
-            state,
+            state: listed[place].state,
             entries: count(row, 2)?,
             added_at: Time::from_millis(row.get(3)?),
             last_poll_at: time_or_none(row, 4)?,
@@ -216,10 +273,22 @@ fn list_row(
             n_since: count(row, 11)?,
             trouble: trouble(row, 12)?,
         })
-    });
-    let Some(mut line) = found.optional()? else { return Ok(None) };
-    line.tags = rows::tags(conn, id)?;
-    Ok(Some(line))
+    })?;
+    let mut tags = rows::tags_of(conn, &feeds)?;
+    if account != AccountId::LOCAL {
+        let own = of_account::find_all(conn, account, &feeds)?.into_iter();
+        let mut own: HashMap<FeedId, FeedRow> = own.map(|row| (row.id, row)).collect();
+        for line in &mut lines {
+            let row = own.remove(&line.id);
+            line.title = row.as_ref().and_then(|row| row.shown_title()).map(str::to_owned);
+            line.tags = row.map(|row| row.tags).unwrap_or_default();
+        }
+        return Ok(lines);
+    }
+    for line in &mut lines {
+        line.tags = tags.remove(&line.id).unwrap_or_default();
+    }
+    Ok(lines)
 }
 
 /// Turns a typed text into a pattern, in lower case as SQL does it: ASCII letters only.

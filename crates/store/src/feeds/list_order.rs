@@ -5,10 +5,12 @@
 
 use std::cmp::Ordering;
 
+use crate::db::dialect;
 use crate::db::sql::{Connection, DbStatement, Row, Rows, Value};
 use feed::FeedId;
 
 use crate::error::DbError;
+use crate::feeds::rows;
 use crate::{FeedState, StateCounts};
 
 /// Feeds that a filter may find to be sorted in memory, which takes about ten milliseconds. With
@@ -48,6 +50,14 @@ impl FeedOrder {
             FeedOrder::NextPoll => "coalesce(next_at, 0)",
             FeedOrder::LastPoll => "coalesce(last_poll_at, 0)",
             FeedOrder::Entries => "entries",
+        }
+    }
+
+    /// The table with the index of this order.
+    fn table(self, conn: &Connection) -> &'static str {
+        match self {
+            FeedOrder::NextPoll | FeedOrder::LastPoll => "feed_state",
+            _ => dialect::feed_orders(conn),
         }
     }
 
@@ -150,8 +160,8 @@ impl FeedListPart<'_> {
 
     /// Returns the SQL for the feeds of one state in this order; with a cursor (`$2` and `$3`),
     /// from there on.
-    pub(crate) fn sql(&self, from_cursor: bool) -> String {
-        let key = self.order.key();
+    pub(crate) fn sql(&self, conn: &Connection, from_cursor: bool) -> String {
+        let (key, table) = (self.order.key(), self.order.table(conn));
         let (way, sign) = match self.order.descends() != self.backwards {
             true => ("desc", "<"),
             false => ("asc", ">"),
@@ -159,7 +169,7 @@ impl FeedListPart<'_> {
         let from =
             if from_cursor { format!("and ({key}, feed) {sign} ($2, $3)") } else { String::new() };
         format!(
-            "select feed, {key} from feed_state where state = $1 {from} \
+            "select feed, {key} from {table} where state = $1 {from} \
              order by {key} {way}, feed {way}"
         )
     }
@@ -208,7 +218,7 @@ fn merge(
 ) -> Result<(), DbError> {
     let states = part.order.groups()[group].iter().copied();
     let states: Vec<FeedState> = states.filter(|state| state.is_listed_by(part.state)).collect();
-    let sql = part.sql(from.is_some());
+    let sql = part.sql(conn, from.is_some());
     let mut statements: Vec<DbStatement<'_>> =
         states.iter().map(|_| conn.prepare_cached(&sql)).collect::<Result<_, _>>()?;
     let mut lists = Vec::with_capacity(states.len());
@@ -266,16 +276,15 @@ pub(crate) fn sorted(
     let sql = format!("select state, {} from feed_state where feed = $1", part.order.key());
     let mut statement = conn.prepare_cached(&sql)?;
     let (mut found, mut counts) = (Vec::new(), StateCounts::default());
-    for &feed in feeds {
-        let mut rows = statement.query([feed.0])?;
-        let Some(row) = &rows.next()? else { continue };
-        let state = FeedState::read(row, 0)?;
+    statement.each(&rows::keys(feeds), &[], |place, row| {
+        let (feed, state) = (feeds[place], FeedState::read(row, 0)?);
         counts.add(state, 1);
         let cursor = FeedCursor { group: part.order.group_of(state), key: key(row, 1)?, feed };
         if state.is_listed_by(part.state) && part.is_ahead(&cursor) {
             found.push(ListedFeed { feed, state, cursor });
         }
-    }
+        Ok(())
+    })?;
     found.sort_by(|one, other| part.compare(&one.cursor, &other.cursor));
     found.truncate(part.limit);
     Ok((found, counts))

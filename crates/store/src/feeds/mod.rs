@@ -6,12 +6,18 @@
 pub(crate) mod address;
 pub(crate) mod change;
 pub(crate) mod domains;
+pub(crate) mod fetch_settings;
 pub(crate) mod list;
 pub(crate) mod list_order;
 pub(crate) mod names;
+pub(crate) mod of_account;
 pub(crate) mod parts;
+pub(crate) mod private;
+mod regions;
 pub(crate) mod rows;
 pub(crate) mod settings;
 pub(crate) mod state;
+pub(crate) mod subscribing;
 pub(crate) mod tag_feeds;
 pub(crate) mod tag_numbers;
+pub(crate) mod takeover;

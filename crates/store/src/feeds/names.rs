@@ -1,11 +1,11 @@
 //! The names of feeds, for lists of entries.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::db::sql::OptionalExtension;
 use feed::{FeedId, FeedUrl};
 
 use crate::db::columns::url;
+use crate::feeds::rows;
 use crate::{Store, StoreError};
 
 /// The name of a feed, as shown with its entries.
@@ -24,20 +24,15 @@ impl Store {
         feeds: impl IntoIterator<Item = FeedId>,
     ) -> Result<HashMap<FeedId, FeedName>, StoreError> {
         self.read(|conn| {
+            let feeds: HashSet<FeedId> = feeds.into_iter().collect();
+            let feeds: Vec<FeedId> = feeds.into_iter().collect();
             let sql = "select url, coalesce(given_title, title), language from feeds where id = $1";
             let mut statement = conn.prepare_cached(sql)?;
-            let mut names = HashMap::new();
-            for feed in feeds {
-                if names.contains_key(&feed) {
-                    continue;
-                }
-                let found = statement.query_row([feed.0], |row| {
-                    let (url, title, language) = (url(row, 0)?, row.get(1)?, row.get(2)?);
-                    Ok(FeedName { url, title, language })
-                });
-                names.extend(found.optional()?.map(|name| (feed, name)));
-            }
-            Ok(names)
+            let names = statement.each(&rows::keys(&feeds), &[], |place, row| {
+                let (url, title, language) = (url(row, 0)?, row.get(1)?, row.get(2)?);
+                Ok((feeds[place], FeedName { url, title, language }))
+            })?;
+            Ok(names.into_iter().collect())
         })
     }
 }

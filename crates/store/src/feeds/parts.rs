@@ -60,6 +60,10 @@ pub struct FeedFacts {
     pub cloud: Option<String>,
     /// The categories of the feed as a whole.
     pub categories: Vec<String>,
+    /// The address of the icon that the document declares.
+    pub icon: Option<String>,
+    /// The language of the texts of its last documents, with a confidence from 0 to 1000.
+    pub detected_language: Option<(String, u16)>,
 }
 
 /// The publisher ended the feed.
@@ -107,6 +111,16 @@ impl PollProblem {
 pub(crate) fn gone(row: &Row<'_>, first: usize) -> crate::db::sql::Result<Option<Gone>> {
     let Some(at) = time_or_none(row, first)? else { return Ok(None) };
     Ok(Some(Gone { at, reason: row.get::<_, Option<String>>(first + 1)?.unwrap_or_default() }))
+}
+
+/// Reads two columns: the language and the confidence.
+pub(crate) fn detected_language(
+    row: &Row<'_>,
+    first: usize,
+) -> crate::db::sql::Result<Option<(String, u16)>> {
+    let Some(tag) = row.get(first)? else { return Ok(None) };
+    let confidence: Option<i64> = row.get(first + 1)?;
+    Ok(Some((tag, u16::try_from(confidence.unwrap_or(0)).unwrap_or(0))))
 }
 
 /// Reads two columns: the target and the number of polls that saw it.

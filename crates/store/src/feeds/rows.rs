@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use crate::db::sql::{Connection, Row, params};
+use crate::db::sql::{Connection, Row, Value, params};
 use feed::{FeedId, Hints, Outcome, Time};
 
 use crate::db::columns::{
     count, hints, outcome, time, time_or_none, trouble, url, url_or_none, words,
 };
 use crate::error::DbError;
-use crate::feeds::parts::{gone, moved};
-use crate::feeds::settings::settings;
+use crate::feeds::parts::{detected_language, gone, moved};
+use crate::feeds::settings::{article_settings, settings};
 use crate::{
-    FeedFacts, FeedLocation, FeedState, NextPollReason, PollHistory, PollProblem, Settings, Store,
-    StoreError, StoredSchedule,
+    AccountId, FeedFacts, FeedLocation, FeedState, NextPollReason, PollHistory, PollProblem,
+    Settings, Store, StoreError, StoredSchedule,
 };
 
 /// A feed with everything that lists and pages show of it.
@@ -33,6 +33,10 @@ pub struct FeedRow {
     pub tags: Vec<String>,
     /// Its own settings; [`Store::tags`] returns those of its tags.
     pub settings: Settings,
+    /// The account that a private feed belongs to; account 0: the instance.
+    pub private_to: Option<AccountId>,
+    /// The region that it asks for itself.
+    pub region: Option<String>,
     /// By its own setting, or else by one of its tags.
     pub paused: bool,
     pub(crate) state: FeedState,
@@ -53,6 +57,17 @@ impl FeedRow {
     /// Returns the error of the last poll.
     pub fn error(&self) -> Option<&str> {
         self.problem.as_ref().map(|problem| problem.error.as_str())
+    }
+
+    /// Leaves only the masked address and the state of a feed that is private to another account,
+    /// for administrators.
+    pub fn hide_private(&mut self, account: AccountId) {
+        let owner = self.private_to.filter(|owner| *owner != AccountId::LOCAL);
+        if account != AccountId::LOCAL && owner.is_some_and(|owner| owner != account) {
+            self.given_title = None;
+            self.facts = FeedFacts::default();
+            self.tags.clear();
+        }
     }
 
     /// Returns the title to show: the given one, or else the publisher's.
@@ -78,12 +93,19 @@ const COLUMNS: &str = "select f.id, f.url, f.effective_url, d.name, f.given_titl
     s.gone_reason, s.moved_to, s.moved_count, s.reason, s.held, \
     exists (select 1 from feed_tags t join tag_settings g on g.tag = t.tag \
             where t.feed = f.id and g.paused = 1), f.cloud, s.trouble, s.state, f.topic, \
-    s.cause, f.categories \
-    from feeds f join feed_state s on s.feed = f.id join domains d on d.id = s.domain ";
+    s.cause, f.categories, f.icon, f.detected_language, f.detected_confidence, f.articles, \
+    f.article_selector, f.region, p.owner \
+    from feeds f join feed_state s on s.feed = f.id join domains d on d.id = s.domain \
+    left join private_feeds p on p.feed = f.id ";
 
 impl Store {
     pub fn feed(&self, feed: FeedId) -> Result<FeedRow, StoreError> {
         self.read(|conn| find(conn, feed)?.ok_or_else(|| StoreError::NoFeed(feed).into()))
+    }
+
+    /// Returns these feeds with one question, in the given order. Removed ones are left out.
+    pub fn feed_rows(&self, feeds: &[FeedId]) -> Result<Vec<FeedRow>, StoreError> {
+        self.read(|conn| find_all(conn, feeds))
     }
 
     pub fn feeds(&self, filter: &FeedFilter) -> Result<Vec<FeedRow>, StoreError> {
@@ -115,13 +137,39 @@ impl Store {
 }
 
 pub(crate) fn find(conn: &Connection, feed: FeedId) -> Result<Option<FeedRow>, DbError> {
+    Ok(find_all(conn, &[feed])?.pop())
+}
+
+/// Returns these feeds in the given order. Missing ones are left out.
+pub(crate) fn find_all(conn: &Connection, feeds: &[FeedId]) -> Result<Vec<FeedRow>, DbError> {
     let sql = format!("{COLUMNS} where f.id = $1");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query([feed.0])?;
-    let Some(row) = &rows.next()? else { return Ok(None) };
-    let mut found = feed_row(row)?;
-    found.tags = tags(conn, feed)?;
-    Ok(Some(found))
+    let mut found = conn.prepare_cached(&sql)?.each(&keys(feeds), &[], |_, row| feed_row(row))?;
+    let mut tags = tags_of(conn, feeds)?;
+    for row in &mut found {
+        row.tags = tags.remove(&row.id).unwrap_or_default();
+    }
+    Ok(found)
+}
+
+/// The numbers of feeds as keys of a statement.
+pub(crate) fn keys(feeds: &[FeedId]) -> Vec<Value<'static>> {
+    feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect()
+}
+
+/// Returns the tags of feeds, by name.
+pub(crate) fn tags_of(
+    conn: &Connection,
+    feeds: &[FeedId],
+) -> Result<HashMap<FeedId, Vec<String>>, DbError> {
+    let sql = "select tag from feed_tags where feed = $1";
+    let mut tags: HashMap<FeedId, Vec<String>> = HashMap::new();
+    conn.prepare_cached(sql)?.each(&keys(feeds), &[], |place, row| {
+        tags.entry(feeds[place]).or_default().push(row.get(0)?);
+        Ok(())
+    })?;
+    // PostgreSQL keeps the order of the feeds only.
+    tags.values_mut().for_each(|tags: &mut Vec<String>| tags.sort_unstable());
+    Ok(tags)
 }
 
 /// Returns the tags of a feed, by name.
@@ -158,7 +206,8 @@ fn add_tags(conn: &Connection, found: &mut [FeedRow]) -> Result<(), DbError> {
 }
 
 fn feed_row(row: &Row<'_>) -> crate::db::sql::Result<FeedRow> {
-    let settings = settings(row, 11)?;
+    let mut settings = settings(row, 11)?;
+    settings.article = article_settings(row, 43)?;
     let paused = settings.paused.unwrap_or(row.get::<_, i64>(33)? != 0);
     let error: Option<String> = row.get(26)?;
     let trouble = trouble(row, 35)?;
@@ -182,10 +231,14 @@ fn feed_row(row: &Row<'_>) -> crate::db::sql::Result<FeedRow> {
             topic: row.get(37)?,
             cloud: row.get(34)?,
             categories: words(row, 39)?,
+            icon: row.get(40)?,
+            detected_language: detected_language(row, 41)?,
         },
         hints: hints(row, 9)?,
         tags: Vec::new(),
         settings,
+        region: row.get(45)?,
+        private_to: row.get::<_, Option<i64>>(46)?.map(AccountId),
         paused,
         state: FeedState::read(row, 36)?,
         entries: count(row, 18)?,

@@ -2,7 +2,10 @@
 //! each domain. The transaction of every change updates them, so that no page walks over all feeds
 //! to count them.
 
-use crate::db::sql::{Connection, Row, SqlError, params};
+use std::collections::HashSet;
+
+use crate::db::dialect;
+use crate::db::sql::{Connection, Row, SqlError, Value, params};
 use feed::FeedId;
 
 use crate::error::DbError;
@@ -167,18 +170,43 @@ impl FeedTotal {
 /// How many feeds are in each state.
 pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, DbError> {
     let mut states = StateCounts::default();
-    for state in FeedState::ALL {
-        states.add(state, FeedTotal::Feeds(state).stored(conn)?.max(0).unsigned_abs());
-    }
+    let keys = FeedState::ALL.map(|state| Value::Text(FeedTotal::Feeds(state).name()));
+    let mut statement = conn.prepare_cached("select n from totals where name = $1")?;
+    statement.each(&keys, &[], |place, row| {
+        states.add(FeedState::ALL[place], row.get::<_, i64>(0)?.max(0).unsigned_abs());
+        Ok(())
+    })?;
     Ok(states)
 }
 
-/// SQL for the state of a row `s` of `feed_state`, derived from its other columns and its tags.
-pub(crate) const STATE: &str = "case when s.gone_at is not null then 4 \
-    when coalesce(s.paused, (select max(g.paused) from feed_tags t join tag_settings g \
-      on g.tag = t.tag where t.feed = s.feed), 0) = 1 then 5 \
-    when s.failures > 0 and s.last_outcome = 'damaged' then 3 when s.failures > 0 then 2 \
-    when s.last_poll_at is null then 1 else 0 end";
+/// SQL for the state of a row `s` of `feed_state`. `$of_tags` says whether a tag pauses the feed.
+macro_rules! state {
+    ($of_tags:expr) => {
+        concat!(
+            "case when s.gone_at is not null then 4 when coalesce(s.paused, ",
+            $of_tags,
+            ", 0) = 1 then 5 when s.failures > 0 and s.last_outcome = 'damaged' then 3 \
+             when s.failures > 0 then 2 when s.last_poll_at is null then 1 else 0 end"
+        )
+    };
+}
+
+macro_rules! paused_by_tags {
+    () => {
+        "(select max(g.paused) from feed_tags t join tag_settings g on g.tag = t.tag \
+         where t.feed = s.feed)"
+    };
+}
+
+/// The state, derived from the other columns of the row and the tags of the feed.
+pub(crate) const STATE: &str = state!(paused_by_tags!());
+
+/// The same for many feeds: their tags are read only if some tag pauses feeds.
+pub(crate) const STATE_OF_MANY: &str = state!(concat!(
+    "case when exists (select 1 from tag_settings where paused = 1) then ",
+    paused_by_tags!(),
+    " end"
+));
 
 /// SQL for the load of a row `s` of `feed_state`: thousandths of a poll a day.
 pub(crate) const LOAD: &str = "case when s.next_at > s.last_poll_at \
@@ -214,20 +242,71 @@ pub(crate) fn refresh(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
     Ok(())
 }
 
+/// Does the same for many feeds, with few statements.
+pub(crate) fn refresh_many(conn: &Connection, feeds: &[FeedId]) -> Result<(), DbError> {
+    let sql =
+        format!("select s.state, {STATE_OF_MANY}, s.domain from feed_state s where s.feed = $1");
+    let keys: Vec<Value<'_>> = feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
+    let rows = conn.prepare_cached(&sql)?.each(&keys, &[], |place, row| {
+        let domain: i64 = row.get(2)?;
+        Ok((feeds[place], FeedState::read(row, 0)?, FeedState::read(row, 1)?, domain))
+    })?;
+    let list = |numbers: &mut dyn Iterator<Item = String>| {
+        format!("[{}]", numbers.collect::<Vec<_>>().join(","))
+    };
+    let numbers = dialect::json_numbers(conn, "$1");
+    for state in FeedState::ALL {
+        let changed = || rows.iter().filter(|row| row.2 == state && row.1 != state);
+        if changed().next().is_none() {
+            continue;
+        }
+        let second = dialect::json_numbers(conn, "$2");
+        let sql = format!("update feed_state set state = $1 where feed in ({second})");
+        let feeds = list(&mut changed().map(|row| row.0.to_string()));
+        conn.prepare_cached(&sql)?.execute(params![state.code(), feeds])?;
+        for before in FeedState::ALL {
+            let n = changed().filter(|row| row.1 == before).count() as i64;
+            FeedTotal::Feeds(before).add(conn, -n)?;
+            FeedTotal::Feeds(state).add(conn, n)?;
+        }
+    }
+    let load = format!("case when s.state in (4, 5) then 0 else {LOAD} end");
+    let sql = format!(
+        "update feed_state as s set load = {load} where s.feed in ({numbers}) and load <> {load}"
+    );
+    let feeds = list(&mut rows.iter().map(|row| row.0.to_string()));
+    if conn.prepare_cached(&sql)?.execute([feeds])? == 0 {
+        return Ok(());
+    }
+    let domains: HashSet<i64> = rows.iter().map(|row| row.3).collect();
+    let sql = format!(
+        "update domains set load = n.load from (select s.domain, sum(s.load) as load \
+         from feed_state s where s.domain in ({numbers}) group by s.domain) as n \
+         where n.domain = domains.id and domains.load <> n.load"
+    );
+    let domains = list(&mut domains.iter().map(ToString::to_string));
+    conn.prepare_cached(&sql)?.execute([domains])?;
+    Ok(())
+}
+
 /// Updates every feed with a tag, after the settings of the tag changed.
 pub(crate) fn refresh_tagged(conn: &Connection, tag: &str) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
-    let feeds: Vec<u32> =
-        statement.query_map([tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    feeds.into_iter().try_for_each(|feed| refresh(conn, FeedId(feed)))
+    let rows = statement.query_map([tag], |row| row.get(0).map(FeedId))?;
+    refresh_many(conn, &rows.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// Updates the load of every feed and domain, after all times changed.
 pub(crate) fn refresh_loads(conn: &Connection) -> Result<(), DbError> {
     let load = format!("case when s.state in (4, 5) then 0 else {LOAD} end");
     conn.execute(&format!("update feed_state as s set load = {load} where load <> {load}"), [])?;
-    let sum = "coalesce((select sum(s.load) from feed_state s where s.domain = domains.id), 0)";
-    conn.execute(&format!("update domains set load = {sum} where load <> {sum}"), [])?;
+    let sums = "select d.id, coalesce(sum(s.load), 0) as load from domains d \
+                left join feed_state s on s.domain = d.id group by d.id";
+    let sql = format!(
+        "update domains set load = n.load from ({sums}) as n \
+         where n.id = domains.id and domains.load <> n.load"
+    );
+    conn.execute(&sql, [])?;
     Ok(())
 }
 

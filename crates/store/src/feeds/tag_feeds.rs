@@ -19,7 +19,8 @@ pub struct TagFeeds {
 const TAGGED: &str = "select tag, feed from feed_tags order by tag, feed";
 
 impl Store {
-    /// Returns all tags that feeds have, by name, with the unread entries of their feeds.
+    /// Returns all tags that feeds have, in the order of the person at the machine and then by
+    /// name, with the unread entries of their feeds.
     pub fn tag_feeds(&self, unread: &HashMap<FeedId, u64>) -> Result<Vec<TagFeeds>, StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(TAGGED)?;
@@ -36,6 +37,11 @@ impl Store {
                     None => tags.push(TagFeeds { tag: tag.to_owned(), n_feeds: 1, unread }),
                 }
             }
+            let sql = "select tag, position from tag_numbers where position is not null";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let places: HashMap<String, i64> = rows.collect::<Result<_, _>>()?;
+            tags.sort_by_key(|tag| places.get(&tag.tag).copied().unwrap_or(i64::MAX));
             Ok(tags)
         })
     }

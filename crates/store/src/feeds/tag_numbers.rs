@@ -5,26 +5,11 @@ use crate::db::sql::{Connection, OptionalExtension, params};
 
 use crate::db::columns::count;
 use crate::error::DbError;
-use crate::{Store, StoreError};
-
-/// A tag with its number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NumberedTag {
-    /// Below 2^31, because some apps use 32 bits.
-    pub number: i64,
-    /// Empty for feeds without a tag.
-    pub tag: String,
-    pub n_feeds: u64,
-}
-
-impl NumberedTag {
-    /// The number for feeds without a tag.
-    pub const UNTAGGED: i64 = 1;
-}
+use crate::{NumberedTag, Store, StoreError};
 
 impl Store {
-    /// Returns every tag that a feed has or an app created, by number. A tag without a number gets
-    /// one.
+    /// Returns every tag that a feed has or an app created, in the order of the person at the
+    /// machine, then by number. A tag without a number gets one.
     pub fn numbered_tags(&self) -> Result<Vec<NumberedTag>, StoreError> {
         let complete = self.read(|conn| {
             let sql = "select 1 from feed_tags f where not exists \
@@ -32,19 +17,15 @@ impl Store {
             Ok(!conn.prepare_cached(sql)?.exists([])?)
         })?;
         if !complete {
-            self.write_own(|conn| {
-                let sql = "insert into tag_numbers (tag, made) select distinct tag, 0 \
-                           from feed_tags where true order by tag on conflict (tag) do nothing";
-                conn.execute(sql, [])?;
-                Ok(())
-            })?;
+            self.write_own(number_all)?;
         }
         self.read(|conn| {
             let sql = "select n.id, n.tag, case n.tag when '' then (select count(*) from feeds f \
                          where not exists (select 1 from feed_tags t where t.feed = f.id)) \
                        else (select count(*) from feed_tags t where t.tag = n.tag) end as feeds \
                        from tag_numbers n where n.made = 1 \
-                       or exists (select 1 from feed_tags t where t.tag = n.tag) order by n.id";
+                       or exists (select 1 from feed_tags t where t.tag = n.tag) \
+                       order by n.id <> 1, n.position is null, n.position, n.id";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([], |row| {
                 Ok(NumberedTag { number: row.get(0)?, tag: row.get(1)?, n_feeds: count(row, 2)? })
@@ -70,6 +51,14 @@ impl Store {
             Ok(conn.prepare_cached(sql)?.query_row([number], |row| row.get(0)).optional()?)
         })
     }
+}
+
+/// Gives a number to every tag that has none.
+pub(crate) fn number_all(conn: &Connection) -> Result<(), DbError> {
+    let sql = "insert into tag_numbers (tag, made) select distinct tag, 0 \
+               from feed_tags where true order by tag on conflict (tag) do nothing";
+    conn.execute(sql, [])?;
+    Ok(())
 }
 
 /// Moves the number of a tag to its new name, unless the new name has a number already.

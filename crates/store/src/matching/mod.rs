@@ -3,11 +3,13 @@
 //! decides; this module keeps its memory equal to the stored state and rebuilds it after a
 //! rollback.
 
+pub(crate) mod scope;
 mod slot;
 mod states;
 
+pub use scope::QueryScope;
 pub(crate) use slot::{MatcherSlot, guarded};
-pub(crate) use states::{change_states, load, put_stored};
+pub(crate) use states::{change_states, load, put_stored, scope as scope_columns};
 
 use feed::{EntryId, FeedId, QueryId, Time};
 
@@ -19,16 +21,30 @@ pub struct ArrivedEntry<'a> {
     /// The URL under which the feed was added.
     pub feed_url: &'a str,
     pub tags: &'a [String],
-    /// The entry's own language, else that of its feed.
+    /// The language by all that is known: the entry's own word, its text, its feed.
     pub language: Option<&'a str>,
+    /// The number of a top Media Topic of the IPTC.
+    pub topic: Option<u8>,
     pub title: Option<&'a str>,
     pub summary: Option<&'a str>,
     pub content: Option<&'a str>,
     pub author: Option<&'a str>,
     pub categories: &'a [String],
     pub link: Option<&'a str>,
+    pub article: ArrivedArticle<'a>,
     pub published_at: Time,
     pub seen_at: Time,
+}
+
+/// The page behind an entry, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrivedArticle<'a> {
+    /// There is none and none will come.
+    Absent,
+    /// It will come, or a deadline will pass. Queries that use it wait.
+    Expected,
+    /// Its plain text.
+    There(&'a str),
 }
 
 /// A query that matches an entry, and the entry that a join found for it.
@@ -74,6 +90,9 @@ pub trait EntryMatcher: Send {
         records: &[(u64, Vec<u8>)],
     ) -> Vec<u64>;
 
+    /// Says whose feeds a query reads. Called before each [`EntryMatcher::put`].
+    fn set_scope(&mut self, _query: QueryId, _scope: QueryScope) {}
+
     fn remove_query(&mut self, query: QueryId);
 
     /// Returns whether any query reads a feed.
@@ -81,6 +100,26 @@ pub trait EntryMatcher: Send {
 
     /// Returns the queries that match an entry.
     fn match_entry(&mut self, entry: &ArrivedEntry<'_>) -> Vec<QueryMatch>;
+
+    /// Notes that a query, if it waits for articles, does not decide later on entries up to this
+    /// one.
+    fn note_since(&mut self, _query: QueryId, _since: EntryId) {}
+
+    /// Returns whether a query waits for articles.
+    fn waits(&self, _query: QueryId) -> bool {
+        false
+    }
+
+    /// Returns whether any query waits for articles.
+    fn has_waiting(&self) -> bool {
+        false
+    }
+
+    /// Returns the queries that match an entry whose article they waited for. `kept_by` are the
+    /// names of the queries that kept it when it was recorded.
+    fn match_waiting(&mut self, _entry: &ArrivedEntry<'_>, _kept_by: &[String]) -> Vec<QueryMatch> {
+        Vec::new()
+    }
 
     /// Returns the changes of state since the last call, in order.
     fn take_changes(&mut self) -> Vec<QueryStateChange>;

@@ -1,46 +1,64 @@
-//! Accounts, their sessions and their tokens. Callers pass hashed passwords and digests of secrets,
+//! Accounts and their tokens. Callers pass hashed passwords and digests of secrets,
 //! so that nothing stored here can be used to log in.
 
-use std::fmt;
-
-use crate::db::sql::{OptionalExtension, Row, params};
+use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::Time;
 
 use crate::db::columns::{count, time, time_or_none};
-use crate::{Store, StoreError};
+use crate::error::DbError;
+use crate::feeds::takeover;
+use crate::people::belongings;
+use crate::{AccountId, Store, StoreError};
 
 /// SHA-256 of a secret.
 pub type Digest = [u8; 32];
 
 /// Tokens that one account may have.
 const TOKENS_MAX: u64 = 100;
-/// Sessions of one account; the oldest are removed first. Some apps log in at every start, and
-/// their session lasts a year.
-const SESSIONS_MAX: u32 = 500;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AccountId(pub i64);
-
-impl AccountId {
-    /// The person at this machine while there are no accounts.
-    pub const LOCAL: AccountId = AccountId(0);
-    /// Owner of the read marks of deleted entries.
-    pub(crate) const GONE: AccountId = AccountId(-1);
-}
-
-impl fmt::Display for AccountId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountRow {
     pub id: AccountId,
     pub name: String,
-    /// A PHC string.
+    /// A PHC string, or [`NO_PASSWORD`].
     pub password: String,
     pub created_at: Time,
+    pub role: AccountRole,
+}
+
+/// Stored for an account that logs in elsewhere. No password has this hash.
+pub const NO_PASSWORD: &str = "!";
+
+/// The rights of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccountRole {
+    /// Everything.
+    Admin,
+    /// Its own marks, stars, sessions and tokens.
+    Reader,
+}
+
+impl AccountRole {
+    pub const ALL: [AccountRole; 2] = [AccountRole::Admin, AccountRole::Reader];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            AccountRole::Admin => "admin",
+            AccountRole::Reader => "reader",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<AccountRole> {
+        AccountRole::ALL.into_iter().find(|role| role.word() == word)
+    }
+
+    /// Returns the widest scope that an account with this role can use.
+    pub const fn scope_max(self) -> TokenScope {
+        match self {
+            AccountRole::Admin => TokenScope::Admin,
+            AccountRole::Reader => TokenScope::Write,
+        }
+    }
 }
 
 /// The rights of a token.
@@ -101,6 +119,8 @@ pub enum AccountError {
     TooMany,
     #[error("the account does not exist")]
     NoAccount,
+    #[error("this is the only account with the role admin; give another account this role first")]
+    LastAdmin,
 }
 
 impl Store {
@@ -109,28 +129,40 @@ impl Store {
         self.read(|conn| Ok(conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?))
     }
 
-    /// Creates an account. The first one takes over the read marks, stars and preferences of the
-    /// local person. For later ones all entries are unread.
+    /// Creates an account: the first one is an admin, later ones are readers.
     pub fn add_account(
         &self,
         name: &str,
         password: &str,
         now: Time,
     ) -> Result<Result<AccountId, AccountError>, StoreError> {
+        self.add_account_as(name, password, None, now)
+    }
+
+    /// Creates an account with a role. The first account takes over everything of the local person:
+    /// feeds, tags, queries, read marks, stars and preferences. Later ones begin without
+    /// subscriptions.
+    pub fn add_account_as(
+        &self,
+        name: &str,
+        password: &str,
+        role: Option<AccountRole>,
+        now: Time,
+    ) -> Result<Result<AccountId, AccountError>, StoreError> {
         let (name, password) = (name.to_lowercase(), password.to_owned());
         self.write_own(move |conn| {
             let first = !conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?;
-            let sql = "insert into accounts (name, password, created_at) values ($1, $2, $3) \
-                       on conflict (name) do nothing returning id";
+            let usual = if first { AccountRole::Admin } else { AccountRole::Reader };
+            let role = role.unwrap_or(usual).word();
+            let sql = "insert into accounts (name, password, created_at, role) \
+                       values ($1, $2, $3, $4) on conflict (name) do nothing returning id";
             let made = conn
-                .query_row(sql, params![name, password, now.millis()], |row| row.get(0))
+                .query_row(sql, params![name, password, now.millis(), role], |row| row.get(0))
                 .optional()?;
             let Some(id) = made.map(AccountId) else { return Ok(Err(AccountError::Taken)) };
             if first {
-                for table in ["stars", "read_marks", "reading_choices"] {
-                    let sql = format!("update {table} set account = $1 where account = $2");
-                    conn.execute(&sql, [id.0, AccountId::LOCAL.0])?;
-                }
+                belongings::adopt(conn, id)?;
+                takeover::take_over(conn, id)?;
             }
             Ok(Ok(id))
         })
@@ -138,7 +170,7 @@ impl Store {
 
     pub fn accounts(&self) -> Result<Vec<AccountRow>, StoreError> {
         self.read(|conn| {
-            let sql = "select id, name, password, created_at from accounts order by name";
+            let sql = "select id, name, password, created_at, role from accounts order by name";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([], account_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -148,69 +180,65 @@ impl Store {
     pub fn account(&self, name: &str) -> Result<Option<AccountRow>, StoreError> {
         let name = name.to_lowercase();
         self.read(|conn| {
-            let sql = "select id, name, password, created_at from accounts where name = $1";
+            let sql = "select id, name, password, created_at, role from accounts where name = $1";
             Ok(conn.prepare_cached(sql)?.query_row([name], account_row).optional()?)
         })
     }
 
     /// Changes the password of an account and ends its sessions.
     pub fn set_password(&self, account: AccountId, password: &str) -> Result<(), StoreError> {
+        self.change_password(account, password, None)
+    }
+
+    /// Changes the password of an account and ends its sessions, except one.
+    pub fn change_password(
+        &self,
+        account: AccountId,
+        password: &str,
+        except: Option<Digest>,
+    ) -> Result<(), StoreError> {
         let password = password.to_owned();
         self.write_own(move |conn| {
             let sql = "update accounts set password = $1 where id = $2";
             conn.execute(sql, params![password, account.0])?;
-            conn.execute("delete from sessions where account = $1", [account.0])?;
+            let kept: &[u8] = except.as_ref().map_or(&[], |digest| digest.as_slice());
+            let sql = "delete from sessions where account = $1 and digest <> $2";
+            conn.execute(sql, params![account.0, kept])?;
             Ok(())
+        })
+    }
+
+    /// Gives an account another role. The last admin stays one.
+    pub fn set_role(
+        &self,
+        account: AccountId,
+        role: AccountRole,
+    ) -> Result<Result<(), AccountError>, StoreError> {
+        self.write_own(move |conn| {
+            if role == AccountRole::Reader && is_last_admin(conn, account)? {
+                return Ok(Err(AccountError::LastAdmin));
+            }
+            let sql = "update accounts set role = $1 where id = $2";
+            let n = conn.execute(sql, params![role.word(), account.0])?;
+            Ok(if n > 0 { Ok(()) } else { Err(AccountError::NoAccount) })
         })
     }
 
     /// Removes an account and everything that belongs to it; `false` if it does not exist.
     pub fn remove_account(&self, account: AccountId) -> Result<bool, StoreError> {
-        self.write_own(move |conn| {
-            conn.execute("delete from read_marks where account = $1", [account.0])?;
-            conn.execute("delete from stars where account = $1", [account.0])?;
-            conn.execute("delete from read_undo where account = $1", [account.0])?;
-            conn.execute("delete from reading_choices where account = $1", [account.0])?;
-            Ok(conn.execute("delete from accounts where id = $1", [account.0])? > 0)
-        })
+        self.write_own(move |conn| remove(conn, account))
     }
 
-    /// Stores a session and removes expired ones.
-    pub fn begin_session(
+    /// The same, except for the last admin.
+    pub fn remove_account_but_last_admin(
         &self,
         account: AccountId,
-        digest: Digest,
-        now: Time,
-        expires_at: Time,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Result<(), AccountError>, StoreError> {
         self.write_own(move |conn| {
-            conn.execute("delete from sessions where expires_at <= $1", [now.millis()])?;
-            let sql = "insert into sessions (digest, account, created_at, expires_at) \
-                       values ($1, $2, $3, $4)";
-            conn.execute(sql, params![digest, account.0, now.millis(), expires_at.millis()])?;
-            let sql = "delete from sessions where account = $1 and digest not in \
-                       (select digest from sessions where account = $1 \
-                        order by created_at desc, digest limit $2)";
-            conn.execute(sql, params![account.0, SESSIONS_MAX])?;
-            Ok(())
-        })
-    }
-
-    /// Returns the account of a session that has not expired.
-    pub fn session(&self, digest: &Digest, now: Time) -> Result<Option<AccountRow>, StoreError> {
-        self.read(|conn| {
-            let sql = "select a.id, a.name, a.password, a.created_at from sessions s \
-                       join accounts a on a.id = s.account \
-                       where s.digest = $1 and s.expires_at > $2";
-            let mut statement = conn.prepare_cached(sql)?;
-            Ok(statement.query_row(params![digest, now.millis()], account_row).optional()?)
-        })
-    }
-
-    pub fn end_session(&self, digest: Digest) -> Result<(), StoreError> {
-        self.write_own(move |conn| {
-            conn.execute("delete from sessions where digest = $1", [digest])?;
-            Ok(())
+            if is_last_admin(conn, account)? {
+                return Ok(Err(AccountError::LastAdmin));
+            }
+            Ok(if remove(conn, account)? { Ok(()) } else { Err(AccountError::NoAccount) })
         })
     }
 
@@ -271,13 +299,13 @@ impl Store {
     ) -> Result<Option<(AccountRow, TokenRow)>, StoreError> {
         self.read(|conn| {
             let sql = format!(
-                "select a.id, a.name, a.password, a.created_at, \
+                "select a.id, a.name, a.password, a.created_at, a.role, \
                  t.id, t.account, t.name, t.scope, t.created_at, t.used_at \
                  from tokens t join accounts a on a.id = t.account where {column} = $1"
             );
             let mut statement = conn.prepare_cached(&sql)?;
             let found =
-                statement.query_row([digest], |row| Ok((account_row(row)?, token_row(row, 4)?)));
+                statement.query_row([digest], |row| Ok((account_row(row)?, token_row(row, 5)?)));
             Ok(found.optional()?)
         })
     }
@@ -300,12 +328,30 @@ impl Store {
     }
 }
 
-fn account_row(row: &Row<'_>) -> crate::db::sql::Result<AccountRow> {
+/// Locks the rows of all admins first: two of them may leave at the same time.
+fn is_last_admin(conn: &Connection, account: AccountId) -> crate::db::sql::Result<bool> {
+    let lock = if conn.is_postgres() { " for update" } else { "" };
+    let sql = format!("select id from accounts where role = 'admin' order by id{lock}");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    let admins: Vec<i64> = rows.collect::<Result<_, _>>()?;
+    Ok(admins == [account.0])
+}
+
+fn remove(conn: &Connection, account: AccountId) -> Result<bool, DbError> {
+    takeover::leave(conn, account)?;
+    belongings::forget(conn, account)?;
+    Ok(conn.execute("delete from accounts where id = $1", [account.0])? > 0)
+}
+
+pub(super) fn account_row(row: &Row<'_>) -> crate::db::sql::Result<AccountRow> {
     Ok(AccountRow {
         id: AccountId(row.get(0)?),
         name: row.get(1)?,
         password: row.get(2)?,
         created_at: time(row, 3)?,
+        // An unknown word grants the least.
+        role: AccountRole::from_word(&row.get::<_, String>(4)?).unwrap_or(AccountRole::Reader),
     })
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::db::sql::params;
-
+use crate::db::sql::{Connection, params};
+use crate::error::DbError;
 use crate::{AccountId, Store, StoreError};
 
 /// Bytes of a value. The longest name of a time zone has 32.
@@ -29,19 +29,27 @@ impl Store {
         value: Option<&str>,
     ) -> Result<(), StoreError> {
         let value = value.filter(|value| value.len() <= VALUE_BYTES_MAX).map(str::to_owned);
-        self.write_own(move |conn| {
-            match &value {
-                Some(value) => conn.execute(
-                    "insert into reading_choices (account, name, value) values ($1, $2, $3) \
-                     on conflict (account, name) do update set value = excluded.value",
-                    params![account.0, name, value],
-                )?,
-                None => conn.execute(
-                    "delete from reading_choices where account = $1 and name = $2",
-                    params![account.0, name],
-                )?,
-            };
-            Ok(())
-        })
+        self.write_own(move |conn| put(conn, account, name, value.as_deref()))
     }
+}
+
+/// Stores a preference; `None` restores the default.
+pub(crate) fn put(
+    conn: &Connection,
+    account: AccountId,
+    name: &str,
+    value: Option<&str>,
+) -> Result<(), DbError> {
+    match value {
+        Some(value) => conn.execute(
+            "insert into reading_choices (account, name, value) values ($1, $2, $3) \
+             on conflict (account, name) do update set value = excluded.value",
+            params![account.0, name, value],
+        )?,
+        None => conn.execute(
+            "delete from reading_choices where account = $1 and name = $2",
+            params![account.0, name],
+        )?,
+    };
+    Ok(())
 }

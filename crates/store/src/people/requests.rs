@@ -8,7 +8,8 @@ use crate::db::sql::{OptionalExtension, Row, params};
 use feed::Time;
 
 use crate::db::columns::time;
-use crate::{Store, StoreError};
+use crate::db::postgres::signals::announce;
+use crate::{Signal, Store, StoreError};
 
 /// The number of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +58,7 @@ impl Store {
             let sql = "insert into requests (kind, body, created_at) values ($1, $2, $3) \
                        returning id";
             let id = conn.query_row(sql, params![kind, body, now.millis()], |row| row.get(0))?;
+            announce(conn, Signal::Requests)?;
             Ok(RequestId(id))
         })
     }
@@ -105,7 +107,7 @@ impl Store {
             let sql = "update requests set answer = $1, ok = $2, answered_at = $3 \
                        where id = $4 and answered_at is null";
             conn.execute(sql, params![body, i64::from(ok), now.millis(), id.0])?;
-            Ok(())
+            Ok(announce(conn, Signal::Answers)?)
         })
     }
 
@@ -135,7 +137,9 @@ impl Store {
             let n_taken = conn.execute(sql, params![taken, now.millis()])?;
             let sql = "update requests set answer = $1, ok = 0, answered_at = $2 \
                        where answered_at is null and created_at < $3";
-            Ok(n_taken + conn.execute(sql, params![old, now.millis(), before.millis()])?)
+            let n_old = conn.execute(sql, params![old, now.millis(), before.millis()])?;
+            announce(conn, Signal::Answers)?;
+            Ok(n_taken + n_old)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::db::postgres::inspect::{self, ServerReport};
 use crate::db::postgres::seat::{self, SeatRow};
 use crate::db::sql::params;
 use crate::{Location, Store, StoreError};
@@ -9,7 +10,10 @@ use crate::{Location, Store, StoreError};
 impl Store {
     /// Returns the holder of the seat; `None` for SQLite, where the folder has a lock.
     pub fn seat(&self) -> Result<Option<SeatRow>, StoreError> {
-        self.read(|conn| if conn.is_postgres() { seat::row(conn).map(Some) } else { Ok(None) })
+        self.read(|conn| match conn.is_postgres() {
+            true => seat::row(conn, self.file()).map(Some),
+            false => Ok(None),
+        })
     }
 
     /// Stores the figures that other processes show, as JSON.
@@ -25,6 +29,14 @@ impl Store {
     pub fn unseat(location: &Location, silence: Duration) -> Result<bool, StoreError> {
         let Location::Postgres(address) = location else { return Ok(false) };
         seat::unseat(address, silence).map_err(|fault| fault.at(address.shown()))
+    }
+
+    /// Returns the facts about a database server; `None` for SQLite. Works with any schema.
+    pub fn inspect_server(location: &Location) -> Result<Option<ServerReport>, StoreError> {
+        match location {
+            Location::Folder(_) => Ok(None),
+            Location::Postgres(address) => inspect::inspect(address).map(Some),
+        }
     }
 
     /// Removes everything from a database, for a new demonstration.

@@ -29,7 +29,7 @@ pub struct SubscriberRequest {
     pub protocol: SubscriberProtocol,
 }
 
-/// How a subscriber is verified and told about changes.
+/// How a subscriber is verified and learns about changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SubscriberProtocol {
     /// It echoes a challenge and gets the feed.

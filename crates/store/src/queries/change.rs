@@ -5,11 +5,13 @@ use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::{FeedId, FeedUrl, Time};
 
 use crate::db::columns::{count, time};
+use crate::db::sequence;
 use crate::error::DbError;
-use crate::feeds::change::{self, NewFeed};
+use crate::feeds::change;
 use crate::feeds::state;
-use crate::matching::{EntryMatcher, put_stored};
-use crate::{QueryId, Store, StoreError};
+use crate::feeds::subscribing::{self, by_url_of};
+use crate::matching::{EntryMatcher, put_stored, scope_columns};
+use crate::{AccountId, QueryId, QueryScope, Store, StoreError};
 
 /// A stored query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,7 @@ pub struct QueryRow {
     pub last_position: i64,
     pub link_key: String,
     pub signing_key: String,
+    pub scope: QueryScope,
 }
 
 /// A change of the set of queries.
@@ -44,6 +47,8 @@ pub struct NewQuery {
     pub urls: Vec<FeedUrl>,
     /// The receivers of its matches. Known receivers continue at their position.
     pub receivers: Vec<String>,
+    /// Used only if the name is new: a query keeps its owner.
+    pub scope: QueryScope,
     /// Both keys are used only if the name is new.
     pub link_key: String,
     pub signing_key: String,
@@ -68,8 +73,8 @@ fn tag_of(name: &str) -> String {
     format!("{QUERY_TAG}{name}")
 }
 
-const COLUMNS: &str = "select id, name, text, created_at, changed_at, last_position, \
-    link_key, signing_key from queries ";
+pub(crate) const COLUMNS: &str = "select id, name, text, created_at, changed_at, last_position, \
+    link_key, signing_key, owner, shared from queries ";
 
 impl Store {
     /// Installs a matcher, which sees every entry that is recorded from now on. First the stored
@@ -124,19 +129,26 @@ impl Store {
             None => None,
         };
         let slot = self.matcher();
+        let is_past = past.is_some();
         self.write(move |conn| {
             let mut changed = QueriesChanged::default();
             let (mut put, mut dropped) = (Vec::new(), Vec::new());
             for change in &changes {
                 match change {
                     QueryChange::Put(new) => put.push(put_row(conn, new, now, &mut changed)?),
-                    QueryChange::Drop(name) => dropped.extend(drop_row(conn, name, &mut changed)?),
+                    QueryChange::Drop(name) => {
+                        dropped.extend(drop_row(conn, name, now, &mut changed)?);
+                    }
                 }
             }
             put.retain(|id| !dropped.contains(id));
             slot.with_matcher(conn, |matcher| {
                 if let Some(past) = past {
                     changed.n_past = past.store_matches(conn, &put)?;
+                }
+                // A query that waited for articles before goes on waiting for the same entries.
+                for id in put.iter().filter(|id| is_past || !matcher.waits(**id)) {
+                    begin_deciding(conn, *id)?;
                 }
                 dropped.iter().for_each(|id| matcher.remove_query(*id));
                 put.iter().try_for_each(|id| put_stored(conn, matcher, *id))
@@ -153,29 +165,42 @@ fn put_row(
     now: Time,
     changed: &mut QueriesChanged,
 ) -> Result<QueryId, DbError> {
-    let NewQuery { name, text, urls, receivers, link_key, signing_key } = new;
-    let sql = "insert into queries (name, text, created_at, changed_at, link_key, signing_key) \
-               values ($1, $2, $3, $3, $4, $5) on conflict (name) do update set \
-               text = excluded.text, changed_at = excluded.changed_at returning id";
-    let id = conn
-        .query_row(sql, params![name, text, now.millis(), link_key, signing_key], |row| row.get(0))
-        .map(QueryId)?;
+    let NewQuery { name, text, urls, receivers, scope, link_key, signing_key } = new;
+    let sql = "insert into queries (name, text, created_at, changed_at, link_key, signing_key, \
+                owner, shared) \
+               values ($1, $2, $3, $3, $4, $5, $6, $7) on conflict (name) do update set \
+               text = excluded.text, changed_at = excluded.changed_at returning id, owner";
+    let (owner, shared) = (scope.owner.map(|account| account.0), i64::from(scope.shared));
+    let values = params![name, text, now.millis(), link_key, signing_key, owner, shared];
+    let (id, owner) = conn.query_row(sql, values, |row| {
+        let owner: Option<i64> = row.get(1)?;
+        Ok((QueryId(row.get(0)?), owner.map_or(AccountId::LOCAL, AccountId)))
+    })?;
     let before = feeds_of(conn, id)?;
     conn.execute("delete from query_feeds where query = $1", [id.0])?;
     for url in urls {
-        add_query_feed(conn, id, name, url, now, changed)?;
+        add_query_feed(conn, (id, name, owner), url, now, changed)?;
     }
     let after = feeds_of(conn, id)?;
     for feed in before.into_iter().filter(|feed| !after.contains(feed)) {
-        release_feed(conn, name, feed, changed)?;
+        release_feed(conn, name, feed, now, changed)?;
     }
     write_receivers(conn, id, receivers)?;
     Ok(id)
 }
 
+/// Notes that a query does not decide later on entries that are recorded already.
+fn begin_deciding(conn: &Connection, id: QueryId) -> Result<(), DbError> {
+    let sql = "update queries set since_entry = $1 where id = $2";
+    let last = sequence::last_entry(conn)?;
+    conn.prepare_cached(sql)?.execute(params![last, id.0])?;
+    Ok(())
+}
+
 fn drop_row(
     conn: &Connection,
     name: &str,
+    now: Time,
     changed: &mut QueriesChanged,
 ) -> Result<Option<QueryId>, DbError> {
     let sql = "select id from queries where name = $1";
@@ -185,7 +210,7 @@ fn drop_row(
     let feeds = feeds_of(conn, id)?;
     conn.execute("delete from queries where id = $1", [id.0])?;
     for feed in feeds {
-        release_feed(conn, name, feed, changed)?;
+        release_feed(conn, name, feed, now, changed)?;
     }
     Ok(Some(id))
 }
@@ -221,26 +246,20 @@ fn feeds_of(conn: &Connection, id: QueryId) -> Result<Vec<FeedId>, DbError> {
 /// is, even if it is paused.
 fn add_query_feed(
     conn: &Connection,
-    id: QueryId,
-    name: &str,
+    (id, name, owner): (QueryId, &str, AccountId),
     url: &FeedUrl,
     now: Time,
     changed: &mut QueriesChanged,
 ) -> Result<(), DbError> {
     let tag = tag_of(name);
-    let known = change::by_url(conn, url)?;
+    let known = by_url_of(conn, owner, url)?;
     let feed = match known {
         Some(feed) => feed,
-        None => {
-            let new =
-                NewFeed { url: url.clone(), title: None, site: None, tags: vec![tag.clone()] };
-            change::add(conn, &new, now)?.id
-        }
+        None => subscribing::add_for_query(conn, owner, url, &tag, now)?,
     };
-    let orphan = conn.execute("delete from query_orphans where feed = $1", [feed.0])? > 0;
-    if orphan {
-        conn.execute("update feed_state set paused = null where feed = $1", [feed.0])?;
-    }
+    let sql = "select 1 from query_orphans where feed = $1";
+    let orphan = conn.prepare_cached(sql)?.exists([feed.0])?;
+    subscribing::wake(conn, feed)?;
     if orphan || brought_by_query(conn, feed)? {
         change::add_tags(conn, feed, &[tag])?;
     }
@@ -264,23 +283,20 @@ fn release_feed(
     conn: &Connection,
     name: &str,
     feed: FeedId,
+    now: Time,
     changed: &mut QueriesChanged,
 ) -> Result<(), DbError> {
     let sql = "delete from feed_tags where feed = $1 and tag = $2";
     let brought = conn.execute(sql, params![feed.0, tag_of(name)])? > 0;
-    let sql = "select (select count(*) from feed_tags where feed = $1) \
-               + (select count(*) from query_feeds where feed = $1)";
-    let kept_by: i64 = conn.query_row(sql, [feed.0], |row| row.get(0))?;
-    if brought && kept_by == 0 {
-        conn.execute("update feed_state set paused = 1 where feed = $1", [feed.0])?;
-        let sql = "insert into query_orphans (feed) values ($1) on conflict (feed) do nothing";
-        conn.execute(sql, [feed.0])?;
+    let sql = "select count(*) from feed_tags where feed = $1";
+    let n_tags: i64 = conn.query_row(sql, [feed.0], |row| row.get(0))?;
+    if brought && n_tags == 0 && subscribing::rest_if_unwanted(conn, feed, now)? {
         changed.unwanted.push(feed);
     }
     state::refresh(conn, feed)
 }
 
-fn query_row(row: &Row<'_>) -> crate::db::sql::Result<QueryRow> {
+pub(crate) fn query_row(row: &Row<'_>) -> crate::db::sql::Result<QueryRow> {
     Ok(QueryRow {
         id: QueryId(row.get(0)?),
         name: row.get(1)?,
@@ -290,5 +306,6 @@ fn query_row(row: &Row<'_>) -> crate::db::sql::Result<QueryRow> {
         last_position: row.get(5)?,
         link_key: row.get(6)?,
         signing_key: row.get(7)?,
+        scope: scope_columns(row, 8)?,
     })
 }

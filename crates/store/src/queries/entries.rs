@@ -31,9 +31,34 @@ pub struct QueryPage {
     pub next: i64,
 }
 
+/// Some of the newest matches of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecentMatches {
+    pub query: QueryId,
+    /// Only matches before this position.
+    pub before: Option<i64>,
+    /// Only entries that were seen since this time.
+    pub since: Option<Time>,
+    pub limit: u32,
+}
+
+impl RecentMatches {
+    /// The condition for `query_entries q join entries e`, with the newest first.
+    pub(crate) const CONDITION: &str = "where q.query = $1 and q.position < $2 \
+        and e.seen_at >= $3 order by q.position desc limit $4";
+
+    /// The values of the condition.
+    pub(crate) fn params(&self) -> [i64; 4] {
+        let since = self.since.unwrap_or(Time::MIN).millis();
+        [i64::from(self.query.0), self.before.unwrap_or(i64::MAX), since, i64::from(self.limit)]
+    }
+}
+
 const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
     e.content, e.categories, e.enclosures, e.published_claim, e.published_at, e.updated_at, \
-    e.seen_at, e.edited_at, e.source, e.language, q.position, q.partner \
+    e.seen_at, e.edited_at, e.source, e.language, e.lang, e.lang_tag, e.lang_source, \
+    e.lang_confidence, e.category, e.category_source, e.topic, e.wants_article, e.media, \
+    q.position, q.partner \
     from query_entries q join entries e on e.id = q.entry ";
 
 impl Store {
@@ -80,46 +105,31 @@ impl Store {
         })
     }
 
-    /// Returns the newest matches first, optionally before a position and seen since a time.
+    /// Returns the newest matches first.
     pub fn recent_query_entries(
         &self,
-        query: QueryId,
-        before: Option<i64>,
-        since: Option<Time>,
-        limit: u32,
+        matches: &RecentMatches,
     ) -> Result<Vec<QueryEntry>, StoreError> {
-        let before = before.unwrap_or(i64::MAX);
-        let since = since.unwrap_or(Time::MIN);
         self.read(|conn| {
-            let sql = format!(
-                "{COLUMNS} where q.query = $1 and q.position < $2 and e.seen_at >= $3 \
-                 order by q.position desc limit $4"
-            );
-            rows(conn, &sql, params![query.0, before, since.millis(), limit])
+            let sql = format!("{COLUMNS} {}", RecentMatches::CONDITION);
+            rows(conn, &sql, matches.params())
         })
     }
 
     /// Returns a digest of everything that a page of the newest matches shows: entries, versions of
     /// their texts, and names of their feeds. It reads no texts, so that a check for changes is
     /// cheap.
-    pub fn query_mark(
-        &self,
-        query: QueryId,
-        before: Option<i64>,
-        since: Option<Time>,
-        limit: u32,
-    ) -> Result<[u8; 32], StoreError> {
-        let before = before.unwrap_or(i64::MAX);
-        let since = since.unwrap_or(Time::MIN);
+    pub fn query_mark(&self, matches: &RecentMatches) -> Result<[u8; 32], StoreError> {
         self.read(|conn| {
-            let sql = "select q.position, q.entry, e.content_hash, e.edited_at, f.url, \
-                       f.given_title, f.title, f.site \
-                       from query_entries q join entries e on e.id = q.entry \
-                       join feeds f on f.id = e.feed \
-                       where q.query = $1 and q.position < $2 and e.seen_at >= $3 \
-                       order by q.position desc limit $4";
-            let mut statement = conn.prepare_cached(sql)?;
-            let mut rows = statement.query(params![query.0, before, since.millis(), limit])?;
+            let sql = format!(
+                "select q.position, q.entry, e.content_hash, e.edited_at, f.url, \
+                 f.given_title, f.title, f.site \
+                 from query_entries q join entries e on e.id = q.entry \
+                 join feeds f on f.id = e.feed {}",
+                RecentMatches::CONDITION
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
+            let mut rows = statement.query(matches.params())?;
             let mut sha = Sha256::new();
             while let Some(row) = &rows.next()? {
                 for column in 0..4 {
@@ -166,10 +176,10 @@ fn rows(
 ) -> Result<Vec<QueryEntry>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| {
-        let partner: Option<i64> = row.get(19)?;
+        let partner: Option<i64> = row.get(28)?;
         Ok(QueryEntry {
             entry: entry_row(row)?,
-            position: row.get(18)?,
+            position: row.get(27)?,
             partner: partner.map(EntryId),
         })
     })?;

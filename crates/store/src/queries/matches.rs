@@ -3,16 +3,17 @@
 
 use std::collections::HashSet;
 
-use crate::db::sql::{Connection, OptionalExtension, params};
+use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::{EntryId, FeedId, Item, Time};
 
 use crate::error::DbError;
 use crate::feeds::rows;
+use crate::matching::scope::{self, PrivateAddress};
 use crate::matching::{
-    ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, QueryStateChange, RelevantShare,
-    change_states,
+    ArrivedArticle, ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, QueryStateChange,
+    RelevantShare, change_states,
 };
-use crate::{QueryId, Store, StoreError};
+use crate::{AccountId, EntryFacts, QueryId, Store, StoreError};
 
 /// The data of a feed that queries use.
 pub(crate) struct FeedView {
@@ -23,14 +24,35 @@ pub(crate) struct FeedView {
 
 impl FeedView {
     pub fn read(conn: &Connection, feed: FeedId) -> Result<FeedView, DbError> {
-        let sql = "select url, language from feeds where id = $1";
+        let sql = "select f.url, f.language, p.owner, p.url from feeds f \
+                   left join private_feeds p on p.feed = f.id where f.id = $1";
         let found = conn
             .prepare_cached(sql)?
-            .query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?, private_address(row, 2)?)))
             .optional()?;
-        let (url, language) = found.ok_or(StoreError::NoFeed(feed))?;
-        Ok(FeedView { url, language, tags: rows::tags(conn, feed)? })
+        let (url, language, private) = found.ok_or(StoreError::NoFeed(feed))?;
+        let read_by = scope::read_by(conn, feed)?;
+        let tags = scope::complete_tags(rows::tags(conn, feed)?, private.as_ref(), read_by);
+        Ok(FeedView { url, language, tags })
     }
+}
+
+/// Reads two columns: the owner of a private feed and its address.
+pub(crate) fn private_address(
+    row: &Row<'_>,
+    first: usize,
+) -> crate::db::sql::Result<Option<PrivateAddress>> {
+    let Some(owner) = row.get(first)? else { return Ok(None) };
+    Ok(Some(PrivateAddress { owner: AccountId(owner), url: row.get(first + 1)? }))
+}
+
+/// A new entry with its number.
+#[derive(Clone, Copy)]
+pub(crate) struct NewArrival<'a> {
+    pub id: EntryId,
+    pub item: &'a Item,
+    pub facts: &'a EntryFacts,
+    pub published_at: Time,
 }
 
 /// Matches the new entries of a poll and stores the matches. Returns how many there are.
@@ -39,7 +61,7 @@ pub(crate) fn match_new_entries(
     slot: &MatcherSlot,
     feed: FeedId,
     seen_at: Time,
-    new: &[(EntryId, &Item, Time)],
+    new: &[NewArrival<'_>],
 ) -> Result<u64, DbError> {
     if new.is_empty() {
         return Ok(0);
@@ -86,15 +108,15 @@ impl FoundMatches {
         feed: FeedId,
         view: &FeedView,
         seen_at: Time,
-        new: &[(EntryId, &Item, Time)],
+        new: &[NewArrival<'_>],
         before: impl FnOnce() -> Result<RelevantShare, DbError>,
     ) -> Result<FoundMatches, DbError> {
         let (mut matches, mut n_relevant) = (Vec::new(), 0);
-        for (id, item, published_at) in new {
-            let entry = arrival(*id, feed, view, item, (*published_at, seen_at));
+        for new in new {
+            let (id, entry) = (new.id, arrival(feed, view, new, seen_at));
             let found = matcher.match_entry(&entry);
             n_relevant += u32::from(!found.is_empty());
-            matches.extend(found.into_iter().map(|one| (one, *id)));
+            matches.extend(found.into_iter().map(|one| (one, id)));
         }
         let changes = matcher.take_changes();
         let share = if matcher.reads(&view.url, &view.tags) {
@@ -108,24 +130,28 @@ impl FoundMatches {
 }
 
 fn arrival<'a>(
-    id: EntryId,
     feed: FeedId,
     view: &'a FeedView,
-    item: &'a Item,
-    (published_at, seen_at): (Time, Time),
+    new: &NewArrival<'a>,
+    seen_at: Time,
 ) -> ArrivedEntry<'a> {
+    let NewArrival { id, item, facts, published_at } = *new;
+    let language = facts.language.as_ref().map(|language| language.tag.as_str());
+    let expected = facts.wants_article && item.link.is_some();
     ArrivedEntry {
         id,
         feed,
         feed_url: &view.url,
         tags: &view.tags,
-        language: item.language.as_deref().or(view.language.as_deref()),
+        language: language.or(item.language.as_deref()).or(view.language.as_deref()),
+        topic: facts.topic,
         title: item.title.as_deref(),
         summary: item.summary.as_deref(),
         content: item.content.as_deref(),
         author: item.author.as_deref(),
         categories: &item.categories,
         link: item.link.as_deref(),
+        article: if expected { ArrivedArticle::Expected } else { ArrivedArticle::Absent },
         published_at,
         seen_at,
     }

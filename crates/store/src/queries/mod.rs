@@ -8,4 +8,5 @@ pub(crate) mod deliveries;
 pub(crate) mod entries;
 pub(crate) mod match_set;
 pub(crate) mod matches;
+pub(crate) mod of_account;
 pub(crate) mod replay;

@@ -12,7 +12,8 @@ use crate::NewQuery;
 use crate::db::columns::{time, words};
 use crate::error::DbError;
 use crate::matching::{
-    ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, change_states, guarded, load,
+    ArrivedArticle, ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, change_states,
+    guarded, load,
 };
 use crate::queries::matches::{FeedView, add, wake_receivers};
 use crate::reading::entries::position_before;
@@ -76,6 +77,9 @@ impl PastReplay {
                 QueryChange::Put(new) => {
                     let id = known.unwrap_or(QueryId(next));
                     next += u32::from(known.is_none());
+                    if known.is_none() {
+                        trial.set_scope(id, new.scope);
+                    }
                     trial.put(id, name, &new.text, &[]);
                     of.insert(id, name.clone());
                 }
@@ -94,9 +98,11 @@ impl PastReplay {
 
     /// Reads the next entries, at most `limit`; returns how many there were.
     fn look(&mut self, conn: &Connection, limit: u32) -> Result<u32, DbError> {
-        let sql = "select id, feed, title, summary, content, author, categories, link, \
-                   published_at, seen_at, language from entries where id > $1 and seen_at >= $2 \
-                   order by id limit $3";
+        let sql = "select e.id, e.feed, e.title, e.summary, e.content, e.author, e.categories, \
+                   e.link, e.published_at, e.seen_at, \
+                   coalesce(e.lang_tag, e.lang, e.language), e.topic, a.text \
+                   from entries e left join articles a on a.entry = e.id \
+                   where e.id > $1 and e.seen_at >= $2 order by e.id limit $3";
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query(params![self.at.0, self.since.millis(), limit])?;
         let mut feeds: HashMap<u32, FeedView> = HashMap::new();
@@ -110,19 +116,23 @@ impl PastReplay {
                 }
             };
             let categories = words(row, 6)?;
+            let topic: Option<i64> = row.get(11)?;
             let text = |column| row.get_ref(column)?.as_str_or_null();
             self.show(&ArrivedEntry {
                 id: EntryId(id),
                 feed: FeedId(feed),
                 feed_url: &view.url,
                 tags: &view.tags,
+                // Entries of earlier versions have only what they and their feed declare.
                 language: text(10)?.or(view.language.as_deref()),
+                topic: topic.and_then(|topic| u8::try_from(topic).ok()),
                 title: text(2)?,
                 summary: text(3)?,
                 content: text(4)?,
                 author: text(5)?,
                 categories: &categories,
                 link: text(7)?,
+                article: text(12)?.map_or(ArrivedArticle::Absent, ArrivedArticle::There),
                 published_at: time(row, 8)?,
                 seen_at: time(row, 9)?,
             });

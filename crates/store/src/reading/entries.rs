@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use crate::db::sql::{Connection, OptionalExtension, Row, Value, params};
-use feed::{Enclosure, EntryId, EntryKey, FeedId, Source, Time};
+use feed::{Enclosure, EntryId, EntryKey, FeedId, ItemMedia, Source, Time};
 
-use crate::db::columns::{count, enclosures, source, time, time_or_none, words};
+use crate::EntryFacts;
+use crate::db::columns::{count, enclosures, media, source, time, time_or_none, words};
 use crate::db::sequence;
 use crate::error::DbError;
+use crate::facts;
 use crate::reading::marks::EntryNumbers;
 use crate::{Store, StoreError};
 
@@ -38,6 +40,10 @@ pub struct EntryRow {
     pub source: Option<Source>,
     /// The language that the entry declares itself; otherwise that of its feed holds.
     pub language: Option<String>,
+    /// The facts that we found out when it was recorded.
+    pub facts: EntryFacts,
+    /// The facts about its sound and pictures.
+    pub media: ItemMedia,
 }
 
 /// The bytes of text that one read returns at most. A page of a hundred usual entries has less than
@@ -116,7 +122,8 @@ pub struct StreamPage {
 pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, \
     content, \
     categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at, \
-    source, language from entries ";
+    source, language, lang, lang_tag, lang_source, lang_confidence, category, category_source, \
+    topic, wants_article, media from entries ";
 
 impl Store {
     /// Returns the stream after a position, oldest first. Like every read of entries it ends early
@@ -308,5 +315,7 @@ pub(crate) fn entry_row(row: &Row<'_>) -> crate::db::sql::Result<EntryRow> {
         edited_at: time_or_none(row, 15)?,
         source: source(row, 16)?,
         language: row.get(17)?,
+        facts: facts::read(row, 18)?,
+        media: media(row, 26)?,
     })
 }

@@ -12,7 +12,8 @@ use crate::error::DbError;
 use crate::reading::entries::{PAGE_BYTES_MAX, entry_row};
 use crate::reading::marks::{self, ReadMarks};
 use crate::reading::selection::{EntryCandidate, FEW, look_up, select};
-use crate::{AccountId, EntryRow, QueryId, Store, StoreError};
+use crate::subscriptions::scope;
+use crate::{AccountId, EntryRow, LabelId, QueryId, ReadFeeds, Store, StoreError};
 
 /// The feeds or the query that a list covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub enum Scope {
     Tag(String),
     /// The matches of a query, always in the order of recording.
     Query(QueryId),
+    /// The entries with a label of the account.
+    Label(LabelId),
 }
 
 /// The position of an entry in a list. Lists are in the order of publication.
@@ -41,6 +44,10 @@ pub struct ReadingFilter {
     /// `Some(true)`: read entries only; `Some(false)`: unread entries only.
     pub read: Option<bool>,
     pub starred: Option<bool>,
+    /// Only the entries that rules have hidden. Otherwise these are left out.
+    pub hidden: bool,
+    /// Entries in this language only: a primary subtag such as `de`.
+    pub language: Option<String>,
     /// Published at or after `since`, and before `until`.
     pub since: Option<Time>,
     pub until: Option<Time>,
@@ -64,6 +71,8 @@ impl ReadingFilter {
             scope,
             read: None,
             starred: None,
+            hidden: false,
+            language: None,
             since: None,
             until: None,
             above: None,
@@ -97,7 +106,7 @@ impl Store {
     /// Returns a list of entries.
     pub fn reading(&self, reading: &ReadingFilter) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
-            let selection = select(conn, reading, false)?;
+            let selection = select(conn, reading, false, Some(self.entry_feeds()))?;
             let found = selection.found.iter().map(|candidate| candidate.entry);
             load_entries(conn, found, &selection.marks, &selection.stars, OverflowRule::End)
         })
@@ -109,17 +118,22 @@ impl Store {
         reading: &ReadingFilter,
     ) -> Result<Vec<ReadingPosition>, StoreError> {
         self.read(|conn| {
-            Ok(select(conn, reading, false)?.found.iter().map(EntryCandidate::place).collect())
+            Ok(select(conn, reading, false, Some(self.entry_feeds()))?
+                .found
+                .iter()
+                .map(EntryCandidate::place)
+                .collect())
         })
     }
 
     /// Returns the length of the complete list; offset and limit are ignored.
     pub fn reading_count(&self, reading: &ReadingFilter) -> Result<u64, StoreError> {
-        self.read(|conn| Ok(select(conn, reading, true)?.passed))
+        self.read(|conn| Ok(select(conn, reading, true, Some(self.entry_feeds()))?.passed))
     }
 
-    /// Returns entries by their numbers, in the given order. Deleted ones are left out. After
-    /// [`PAGE_BYTES_MAX`](crate::PAGE_BYTES_MAX) the entries come without their texts.
+    /// Returns entries by their numbers, in the given order. Deleted ones are left out, and those
+    /// that the account may not see. After [`PAGE_BYTES_MAX`](crate::PAGE_BYTES_MAX) the entries
+    /// come without their texts.
     pub fn read_entries(
         &self,
         account: AccountId,
@@ -128,7 +142,9 @@ impl Store {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            load_entries(conn, entries.iter().copied(), &marks, &stars, OverflowRule::LeaveTextsOut)
+            let visible = scope::visible_entries(conn, account, entries)?;
+            let entries = entries.iter().copied().filter(|entry| visible.contains(entry));
+            load_entries(conn, entries, &marks, &stars, OverflowRule::LeaveTextsOut)
         })
     }
 
@@ -136,14 +152,34 @@ impl Store {
     pub fn unread_by_feed(&self, account: AccountId) -> Result<HashMap<FeedId, u64>, StoreError> {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
+            if let ReadFeeds::Only(feeds) = scope::read_feeds(conn, account)? {
+                let is_unread = |entry| !marks.is_read(entry);
+                return self.entry_feeds().unread_of(conn, &feeds, is_unread);
+            }
             if marks.n_unread() > FEW {
                 return self.entry_feeds().unread(conn, |visit| marks.for_each_unread(visit));
             }
             let mut counts = HashMap::new();
-            for candidate in look_up(conn, marks.unread())? {
+            for candidate in look_up(conn, marks.unread(), None)? {
                 *counts.entry(candidate.feed).or_default() += 1;
             }
             Ok(counts)
+        })
+    }
+
+    /// Returns the unread entries of an account, the highest number first.
+    pub fn unread_entries(&self, account: AccountId) -> Result<Vec<EntryId>, StoreError> {
+        self.read(|conn| {
+            let marks = ReadMarks::load(conn, account)?;
+            let ReadFeeds::Only(feeds) = scope::read_feeds(conn, account)? else {
+                return Ok(marks.unread().collect());
+            };
+            let is_unread = |entry| !marks.is_read(entry);
+            let cache = self.entry_feeds();
+            let unread = cache.unread_entries(conn, &feeds, u64::MAX, is_unread)?;
+            let mut unread = unread.unwrap_or_default();
+            unread.sort_unstable_by(|one, other| other.cmp(one));
+            Ok(unread)
         })
     }
 
@@ -169,7 +205,9 @@ pub(crate) fn mark_scope(
     published_to: Option<Time>,
     up_to: Option<EntryId>,
 ) -> Result<(), DbError> {
-    if let (Scope::All, None) = (&scope, published_to) {
+    // With accounts, the entries of other people's feeds get no marks: a person may subscribe to
+    // one of these feeds later, and finds its entries unread.
+    if let (AccountId::LOCAL, Scope::All, None) = (account, &scope, published_to) {
         let last = EntryId(sequence::last_entry(conn)?);
         return marks::mark_up_to(conn, account, up_to.map_or(last, |id| id.min(last)));
     }
@@ -178,7 +216,7 @@ pub(crate) fn mark_scope(
     wanted.until = published_to.map(|at| at + std::time::Duration::from_millis(1));
     wanted.below = up_to.map(|id| EntryId(id.0 + 1));
     loop {
-        let found = select(conn, &wanted, false)?.found;
+        let found = select(conn, &wanted, false, None)?.found;
         let entries: Vec<EntryId> = found.iter().map(|found| found.entry).collect();
         marks::mark(conn, account, &entries, true)?;
         let Some(last) = found.last() else { return Ok(()) };

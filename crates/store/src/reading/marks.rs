@@ -9,6 +9,8 @@ use feed::{EntryId, Time};
 
 use crate::db::{dialect, sequence};
 use crate::error::DbError;
+use crate::reading::stories::together::with_stories;
+use crate::subscriptions::{readers, scope};
 use crate::{AccountId, Store, StoreError};
 
 const BLOCK: usize = 4096;
@@ -42,6 +44,20 @@ impl ReadMarks {
     pub fn is_read(&self, entry: EntryId) -> bool {
         let (block, byte, bit) = bit_position(entry.0);
         self.blocks.get(&block).is_some_and(|bits| bits.get(byte).is_some_and(|b| b & bit != 0))
+    }
+
+    /// Returns whether any entry above `after` and up to `up_to` has a mark.
+    pub(crate) fn has_between(&self, after: EntryId, up_to: EntryId) -> bool {
+        let (first, last) = (bit_position(after.0 + 1).0, bit_position(up_to.0).0);
+        let mut blocks = self.blocks.range(first..=last.max(first));
+        blocks.any(|(block, bits)| {
+            let start = block * BLOCK as i64;
+            let marked = (0..BLOCK as i64).filter(|n| {
+                let (_, byte, bit) = bit_position(*n);
+                bits.get(byte).is_some_and(|b| b & bit != 0)
+            });
+            marked.map(|n| start + n).any(|n| n > after.0 && n <= up_to.0)
+        })
     }
 
     /// Returns the number of unread entries.
@@ -103,7 +119,7 @@ impl ReadMarks {
     }
 }
 
-fn bit_position(entry: i64) -> (i64, usize, u8) {
+pub(crate) fn bit_position(entry: i64) -> (i64, usize, u8) {
     let within = usize::try_from(entry.rem_euclid(BLOCK as i64)).unwrap_or(0);
     (entry.div_euclid(BLOCK as i64), within / 8, 1 << (within % 8))
 }
@@ -122,7 +138,10 @@ impl Store {
     ) -> Result<(), StoreError> {
         let entries = entries.to_vec();
         self.write_own(move |conn| {
-            let kept = if read { entries } else { existing(conn, &entries)? };
+            let kept = match read {
+                true => with_stories(conn, account, entries)?,
+                false => existing(conn, &entries)?,
+            };
             mark(conn, account, &kept, read)
         })
     }
@@ -137,16 +156,15 @@ impl Store {
     ) -> Result<(), StoreError> {
         let entries = entries.to_vec();
         self.write_own(move |conn| {
-            let sql = if starred {
-                "insert into stars (account, entry, starred_at) \
-                 select $1, id, $2 from entries where id = $3 on conflict do nothing"
-            } else {
-                "delete from stars where account = $1 \
-                 and cast($2 as bigint) is not null and entry = $3"
-            };
-            let mut statement = conn.prepare_cached(sql)?;
+            let visible = scope::visible_entries(conn, account, &entries)?;
             for entry in &entries {
-                statement.execute(params![account.0, now.millis(), entry.0])?;
+                if !starred {
+                    let sql = "delete from stars where account = $1 and entry = $2";
+                    conn.prepare_cached(sql)?.execute([account.0, entry.0])?;
+                } else if visible.contains(entry) {
+                    // A star keeps an entry, so only entries that the account can see get one.
+                    star_one(conn, account, *entry, now)?;
+                }
             }
             Ok(())
         })
@@ -156,6 +174,19 @@ impl Store {
     pub fn stars(&self, account: AccountId) -> Result<HashSet<EntryId>, StoreError> {
         self.read(|conn| stars(conn, account))
     }
+}
+
+/// Stars an entry that exists.
+pub(crate) fn star_one(
+    conn: &Connection,
+    account: AccountId,
+    entry: EntryId,
+    now: Time,
+) -> Result<(), DbError> {
+    let sql = "insert into stars (account, entry, starred_at) \
+               select $1, id, $2 from entries where id = $3 on conflict do nothing";
+    conn.prepare_cached(sql)?.execute(params![account.0, now.millis(), entry.0])?;
+    Ok(())
 }
 
 pub(crate) fn stars(conn: &Connection, account: AccountId) -> Result<HashSet<EntryId>, DbError> {
@@ -177,6 +208,9 @@ pub(crate) fn mark(
     entries: &[EntryId],
     read: bool,
 ) -> Result<(), DbError> {
+    if read && !entries.is_empty() {
+        readers::note_now(conn, account)?;
+    }
     let numbers = EntryNumbers::load(conn)?;
     let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| numbers.has(entry.0)) {
@@ -219,16 +253,27 @@ pub(crate) fn mark_up_to(
 }
 
 /// Reads a stored block. A shorter one is filled up with zeros.
-fn mark_bits(stored: &[u8]) -> MarkBits {
+pub(crate) fn mark_bits(stored: &[u8]) -> MarkBits {
     let mut bits = [0; BYTES];
     let n = stored.len().min(BYTES);
     bits[..n].copy_from_slice(&stored[..n]);
     bits
 }
 
-/// Changes the bits of one block of an account.
+/// Changes the read marks of one block of an account.
 pub(crate) fn change_block(
     conn: &Connection,
+    account: AccountId,
+    block: i64,
+    change: impl FnOnce(&mut MarkBits),
+) -> Result<(), DbError> {
+    change_bits(conn, "read_marks", account, block, change)
+}
+
+/// Changes the bits of one block of an account in a table of marks.
+pub(crate) fn change_bits(
+    conn: &Connection,
+    table: &str,
     account: AccountId,
     block: i64,
     change: impl FnOnce(&mut MarkBits),
@@ -236,21 +281,25 @@ pub(crate) fn change_block(
     // Another process may change the same block. A row that does not exist cannot be locked, so it
     // is made first.
     if conn.is_postgres() {
-        let sql = "insert into read_marks (account, block, bits) values ($1, $2, $3) \
-                   on conflict (account, block) do nothing";
-        conn.prepare_cached(sql)?.execute(params![account.0, block, [].as_slice()])?;
+        let sql = format!(
+            "insert into {table} (account, block, bits) values ($1, $2, $3) \
+             on conflict (account, block) do nothing"
+        );
+        conn.prepare_cached(&sql)?.execute(params![account.0, block, [].as_slice()])?;
     }
     let lock = dialect::for_update(conn);
-    let sql = format!("select bits from read_marks where account = $1 and block = $2{lock}");
+    let sql = format!("select bits from {table} where account = $1 and block = $2{lock}");
     let stored: Option<Vec<u8>> = conn
         .prepare_cached(&sql)?
         .query_row(params![account.0, block], |row| row.get(0))
         .optional()?;
     let mut bits = mark_bits(&stored.unwrap_or_default());
     change(&mut bits);
-    let sql = "insert into read_marks (account, block, bits) values ($1, $2, $3) \
-               on conflict (account, block) do update set bits = excluded.bits";
-    conn.prepare_cached(sql)?.execute(params![account.0, block, bits.as_slice()])?;
+    let sql = format!(
+        "insert into {table} (account, block, bits) values ($1, $2, $3) \
+         on conflict (account, block) do update set bits = excluded.bits"
+    );
+    conn.prepare_cached(&sql)?.execute(params![account.0, block, bits.as_slice()])?;
     Ok(())
 }
 

@@ -7,21 +7,20 @@ use crate::db::sql::{Connection, Value, params};
 use feed::{EntryId, FeedId, Time};
 
 use crate::QueryId;
+use crate::db::entry_feeds::EntryFeeds;
 use crate::error::DbError;
+use crate::reading::cost::{few_entries, few_numbers, few_unread, is_soon_found};
+use crate::reading::hidden::HiddenMarks;
+use crate::reading::labels;
 use crate::reading::list::{ReadingFilter, ReadingPosition, Scope};
 use crate::reading::marks::{self, ReadMarks};
+use crate::subscriptions::scope;
 
 /// The most entries on one page.
-const LIMIT_MAX: u32 = 1000;
+pub(super) const LIMIT_MAX: u32 = 1000;
 /// Up to this many unread or starred entries are looked up one by one and sorted. With more, the
 /// index of all entries is scanned.
 pub(crate) const FEW: u64 = 2000;
-/// Feeds with no more entries than this together are read feed by feed.
-const GATHERED_MAX: i64 = 20_000;
-
-/// Feeds whose entries are counted at once.
-const FEW_FEEDS: usize = 500;
-
 /// An entry that may belong to the list.
 #[derive(Clone, Copy)]
 pub(crate) struct EntryCandidate {
@@ -38,13 +37,14 @@ impl EntryCandidate {
 
 /// The conditions that no index answers, and the entries found so far.
 pub(crate) struct EntrySelection<'a> {
-    reading: &'a ReadingFilter,
+    pub(super) reading: &'a ReadingFilter,
     pub(crate) marks: ReadMarks,
     pub(crate) stars: HashSet<EntryId>,
+    hidden: HiddenMarks,
     /// `None`: any feed.
-    feeds: Option<HashSet<FeedId>>,
+    pub(super) feeds: Option<HashSet<FeedId>>,
     /// Counts all fitting entries and collects none.
-    counts: bool,
+    pub(super) counts: bool,
     pub(crate) passed: u64,
     pub(crate) found: Vec<EntryCandidate>,
     /// The number of candidates: a list of ten entries must not look at a million.
@@ -74,14 +74,28 @@ impl EntrySelection<'_> {
             let (here, there) = (self.order_key(candidate.place()), self.order_key(from));
             if reading.oldest_first { here > there } else { here < there }
         };
-        reading.read.is_none_or(|read| self.marks.is_read(candidate.entry) == read)
+        self.fits_anywhere(candidate) && reading.from.is_none_or(behind)
+    }
+
+    /// Checks all conditions except the position at which the list continues.
+    pub(crate) fn fits_anywhere(&self, candidate: &EntryCandidate) -> bool {
+        let reading = self.reading;
+        self.hidden.is_hidden(candidate.entry) == reading.hidden
+            && reading.read.is_none_or(|read| self.marks.is_read(candidate.entry) == read)
             && reading.starred.is_none_or(|on| self.stars.contains(&candidate.entry) == on)
             && self.feeds.as_ref().is_none_or(|feeds| feeds.contains(&candidate.feed))
             && reading.since.is_none_or(|since| candidate.published_at >= since)
             && reading.until.is_none_or(|until| candidate.published_at < until)
             && reading.above.is_none_or(|above| candidate.entry > above)
             && reading.below.is_none_or(|below| candidate.entry < below)
-            && reading.from.is_none_or(behind)
+    }
+
+    /// Returns the candidates that belong to the list, before or after its position, in its order.
+    pub(crate) fn in_list(&self, candidates: &[EntryCandidate]) -> Vec<EntryCandidate> {
+        let mut fitting: Vec<EntryCandidate> =
+            candidates.iter().copied().filter(|one| self.fits_anywhere(one)).collect();
+        self.sort(&mut fitting);
+        fitting
     }
 
     /// Returns the sort key of a list: the number alone, or the time and the number.
@@ -90,11 +104,16 @@ impl EntrySelection<'_> {
         (if numbered { Time::default() } else { place.published_at }, place.entry)
     }
 
-    fn check_all(&mut self, mut candidates: Vec<EntryCandidate>) {
+    /// Sorts candidates in the order of the list.
+    fn sort(&self, candidates: &mut [EntryCandidate]) {
         candidates.sort_unstable_by_key(|candidate| self.order_key(candidate.place()));
         if !self.reading.oldest_first {
             candidates.reverse();
         }
+    }
+
+    fn check_all(&mut self, mut candidates: Vec<EntryCandidate>) {
+        self.sort(&mut candidates);
         for candidate in candidates {
             if !self.check(candidate) {
                 break;
@@ -103,40 +122,82 @@ impl EntrySelection<'_> {
     }
 }
 
-/// Finds the entries of a list, or only counts them.
-pub(crate) fn select<'a>(
+/// Returns the feeds of a list that the account may read; `None`: any feed.
+fn feeds_of(
+    conn: &Connection,
+    reading: &ReadingFilter,
+) -> Result<Option<HashSet<FeedId>>, DbError> {
+    let account = reading.account;
+    Ok(match &reading.scope {
+        Scope::Tag(tag) => Some(scope::tagged(conn, account, tag)?),
+        Scope::Feed(feed) => Some(match scope::is_subscribed(conn, account, *feed)? {
+            true => HashSet::from([*feed]),
+            false => HashSet::new(),
+        }),
+        Scope::Feeds(feeds) => {
+            let own = scope::read_feeds(conn, account)?;
+            Some(feeds.iter().copied().filter(|feed| own.contains(*feed)).collect())
+        }
+        Scope::All | Scope::Label(_) => scope::read_feeds(conn, account)?.into_list(),
+        Scope::Query(query) => match scope::may_read_query(conn, account, *query)? {
+            true => None,
+            false => Some(HashSet::new()),
+        },
+    })
+}
+
+/// Reads the conditions of a list that no index answers.
+pub(crate) fn conditions<'a>(
     conn: &Connection,
     reading: &'a ReadingFilter,
     counts: bool,
 ) -> Result<EntrySelection<'a>, DbError> {
-    let mut selection = EntrySelection {
+    Ok(EntrySelection {
         reading,
         marks: ReadMarks::load(conn, reading.account)?,
         stars: marks::stars(conn, reading.account)?,
-        feeds: match &reading.scope {
-            Scope::Tag(tag) => Some(tagged(conn, tag)?),
-            Scope::Feed(feed) => Some(HashSet::from([*feed])),
-            Scope::Feeds(feeds) => Some(feeds.iter().copied().collect()),
-            Scope::All | Scope::Query(_) => None,
-        },
+        hidden: HiddenMarks::load(conn, reading.account)?,
+        feeds: feeds_of(conn, reading)?,
         counts,
         passed: 0,
         found: Vec::new(),
         #[cfg(test)]
         looked_at: 0,
-    };
+    })
+}
+
+/// Finds the entries of a list, or only counts them. With `cache`, the unread entries of an account
+/// are found in memory.
+pub(crate) fn select<'a>(
+    conn: &Connection,
+    reading: &'a ReadingFilter,
+    counts: bool,
+    cache: Option<&EntryFeeds>,
+) -> Result<EntrySelection<'a>, DbError> {
+    let mut selection = conditions(conn, reading, counts)?;
+    let language = reading.language.as_deref();
+    if selection.feeds.as_ref().is_some_and(HashSet::is_empty) {
+        return Ok(selection);
+    }
     if let Scope::Query(query) = reading.scope {
         scan_query(conn, query, &mut selection)?;
+    } else if let Scope::Label(label) = reading.scope {
+        let labelled = labels::entries(conn, reading.account, label)?;
+        let candidates = look_up(conn, labelled.into_iter(), language)?;
+        selection.check_all(candidates);
     } else if reading.starred == Some(true) && selection.stars.len() as u64 <= FEW {
-        let candidates = look_up(conn, selection.stars.iter().copied())?;
+        let candidates = look_up(conn, selection.stars.iter().copied(), language)?;
         selection.check_all(candidates);
     } else if reading.read == Some(false) && selection.marks.n_unread() <= FEW {
-        let candidates = look_up(conn, selection.marks.unread())?;
+        let candidates = look_up(conn, selection.marks.unread(), language)?;
+        selection.check_all(candidates);
+    } else if let Some(unread) = few_unread(conn, &selection, cache)? {
+        let candidates = look_up(conn, unread.into_iter(), language)?;
         selection.check_all(candidates);
     } else if !reading.by_number
         && let Some(numbers) = few_numbers(conn, reading)?
     {
-        let candidates = look_up(conn, numbers.map(EntryId))?;
+        let candidates = look_up(conn, numbers.map(EntryId), language)?;
         selection.check_all(candidates);
     } else {
         scan(conn, &mut selection)?;
@@ -144,26 +205,28 @@ pub(crate) fn select<'a>(
     Ok(selection)
 }
 
-fn tagged(conn: &Connection, tag: &str) -> Result<HashSet<FeedId>, DbError> {
-    let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
-    let rows = statement.query_map([tag], |row| row.get(0).map(FeedId))?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
 pub(crate) fn look_up(
     conn: &Connection,
     entries: impl Iterator<Item = EntryId>,
+    language: Option<&str>,
 ) -> Result<Vec<EntryCandidate>, DbError> {
     let keys: Vec<Value<'_>> = entries.map(|entry| Value::Int(entry.0)).collect();
+    if let Some(language) = language {
+        let sql = "select id, feed, published_at from entries where id = $1 and lang = $2";
+        let language = [Value::Text(language)];
+        return Ok(conn.prepare_cached(sql)?.each(&keys, &language, |_, row| candidate(row))?);
+    }
     let sql = "select id, feed, published_at from entries where id = $1";
     Ok(conn.prepare_cached(sql)?.each(&keys, &[], |_, row| candidate(row))?)
 }
 
 /// Scans the index of a feed, of each feed of a small tag, or of all entries.
 fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbError> {
-    let several = matches!(selection.reading.scope, Scope::Tag(_) | Scope::Feeds(_));
+    let several =
+        !matches!(selection.reading.scope, Scope::Feed(_)) && selection.reading.language.is_none();
     if let Some(feeds) = selection.feeds.clone().filter(|_| several)
-        && have_few_entries(conn, &feeds)?
+        && let Some(n_entries) = few_entries(conn, &feeds)?
+        && !is_soon_found(conn, selection, n_entries)?
     {
         let sql = "select id, feed, published_at from entries where feed = $1";
         let keys: Vec<Value<'_>> = feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
@@ -178,6 +241,7 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
         _ => 0,
     };
     let of_feed = if feed == 0 { "$1 = 0" } else { "feed = $1" };
+    let of_language = if reading.language.is_none() { "$4 = ''" } else { "lang = $4" };
     let (column, order, ends) = if reading.by_number {
         ("id", format!("id {direction}"), number_ends(reading))
     } else {
@@ -186,10 +250,11 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
     };
     let sql = format!(
         "select id, feed, published_at from entries where {of_feed} and {column} >= $2 \
-         and {column} <= $3 order by {order}"
+         and {column} <= $3 and {of_language} order by {order}"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.scan(params![feed, ends.0, ends.1])?;
+    let language = reading.language.as_deref().unwrap_or_default();
+    let mut rows = statement.scan(params![feed, ends.0, ends.1, language])?;
     while let Some(row) = &rows.next()? {
         if !selection.check(candidate(row)?) {
             break;
@@ -222,36 +287,6 @@ fn time_ends(reading: &ReadingFilter) -> (i64, i64) {
     }
 }
 
-/// Returns the numbers above a bound if they are few, as for an app that synced an hour ago. A scan
-/// by time would not know when it has met them all.
-fn few_numbers(
-    conn: &Connection,
-    reading: &ReadingFilter,
-) -> Result<Option<std::ops::RangeInclusive<i64>>, DbError> {
-    let Some(above) = reading.above else { return Ok(None) };
-    let last: i64 = conn
-        .prepare_cached("select coalesce(max(id), 0) from entries")?
-        .query_row([], |row| row.get(0))?;
-    let high = reading.below.map_or(last, |below| last.min(below.0.saturating_sub(1)));
-    let few = high.saturating_sub(above.0) <= FEW.cast_signed();
-    Ok(few.then_some(above.0.saturating_add(1)..=high))
-}
-
-fn have_few_entries(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, DbError> {
-    let mut statement = conn.prepare_cached("select entries from feed_state where feed = $1")?;
-    let keys: Vec<Value<'_>> = feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
-    let mut sum = 0;
-    // In steps, because a tag may have a hundred thousand feeds.
-    for keys in keys.chunks(FEW_FEEDS) {
-        let held: Vec<i64> = statement.each(keys, &[], |_, row| row.get(0))?;
-        sum += held.iter().sum::<i64>();
-        if sum > GATHERED_MAX {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 fn scan_query(
     conn: &Connection,
     query: QueryId,
@@ -261,11 +296,12 @@ fn scan_query(
     let sql = format!(
         "select e.id, e.feed, e.published_at from query_entries q join entries e \
          on e.id = q.entry where q.query = $1 and q.entry >= $2 and q.entry <= $3 \
-         order by q.entry {direction}"
+         and ($4 = '' or e.lang = $4) order by q.entry {direction}"
     );
     let (low, high) = number_ends(selection.reading);
+    let language = selection.reading.language.as_deref().unwrap_or_default();
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.scan(params![query.0, low, high])?;
+    let mut rows = statement.scan(params![query.0, low, high, language])?;
     let mut last = None;
     while let Some(row) = &rows.next()? {
         let candidate = candidate(row)?;
@@ -280,7 +316,7 @@ fn scan_query(
     Ok(())
 }
 
-fn candidate(row: &crate::db::sql::Row<'_>) -> crate::db::sql::Result<EntryCandidate> {
+pub(crate) fn candidate(row: &crate::db::sql::Row<'_>) -> crate::db::sql::Result<EntryCandidate> {
     Ok(EntryCandidate {
         entry: EntryId(row.get(0)?),
         feed: FeedId(row.get(1)?),
@@ -310,6 +346,7 @@ mod tests {
             item: Item::default(),
             published: Published { claim: None, at: Time::from_secs(T0 + i64::from(n)) },
             content: 0,
+            facts: crate::EntryFacts::default(),
         }));
         store.record_blocking(record).unwrap();
         store
@@ -332,7 +369,7 @@ mod tests {
                 let reading = ReadingFilter { oldest_first, ..bounded };
                 store
                     .read(|conn| {
-                        let selection = select(conn, &reading, false)?;
+                        let selection = select(conn, &reading, false, None)?;
                         assert_eq!(
                             (selection.found.len(), selection.looked_at),
                             (10, 10),

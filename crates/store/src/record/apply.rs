@@ -9,16 +9,19 @@ use feed::{EntryId, EntryKey, FeedId, Time, Window};
 use crate::db::columns::{millis, source_json, sql_count};
 use crate::db::sequence;
 use crate::error::DbError;
+use crate::facts::languages;
 use crate::feeds::domains;
 use crate::feeds::state::{self, FeedTotal};
 use crate::matching::MatcherSlot;
 use crate::push::inbox;
 use crate::queries::matches;
 use crate::record::copies::SourceClaim;
+use crate::record::grants;
 use crate::record::{REVISIONS_MAX, poll_history, values};
+use crate::recording::write::PollNumber;
 use crate::{
     DocumentRecord, EditedEntry, EntryChanges, NewEntry, NextPoll, PollRecord, PushRecord,
-    RecordResult, StoreError, search,
+    RecordResult, StoreError, recording, search,
 };
 
 /// Records a poll. `decide` may replace the decision about the next one: it runs after the queries
@@ -46,6 +49,10 @@ pub(crate) fn record_poll<T>(
     count_entries(conn, feed, at, n_new)?;
     write_state(conn, record, is_first)?;
     poll_history::write(conn, record, n_new)?;
+    if let Some(raw) = &record.raw {
+        let PollRecord { feed, generation, outcome, .. } = *record;
+        recording::write::write(conn, PollNumber { feed, generation, outcome }, raw)?;
+    }
     state::refresh(conn, feed)?;
     if let Some(trust) = &record.trust {
         inbox::write_trust(conn, trust)?;
@@ -53,6 +60,7 @@ pub(crate) fn record_poll<T>(
     for pace in &record.exchange.paces {
         domains::write_pace(conn, pace)?;
     }
+    grants::remove(conn, &record.grants)?;
     Ok((recorded, more))
 }
 
@@ -105,7 +113,7 @@ fn match_new(
     at: Time,
     new: Vec<(EntryId, &NewEntry)>,
 ) -> Result<RecordResult, DbError> {
-    let shown: Vec<_> = new.iter().map(|(id, new)| (*id, &new.item, new.published.at)).collect();
+    let shown: Vec<_> = new.iter().map(|(id, new)| new.arrival(*id)).collect();
     let n_matches = matches::match_new_entries(conn, slot, feed, at, &shown)?;
     Ok(RecordResult { new_ids: new.into_iter().map(|(id, _)| id).collect(), n_matches })
 }
@@ -144,8 +152,10 @@ fn add_entry(
     let id = sequence::next_entry(conn)?;
     let sql = "insert into entries (id, feed, key, guid, title, link, author, summary, content, \
                categories, enclosures, published_claim, published_at, updated_at, seen_at, \
-               content_hash, source, language) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
-               $11, $12, $13, $14, $15, $16, $17, $18)";
+               content_hash, source, language, lang, lang_tag, lang_source, lang_confidence, \
+               category, category_source, topic, wants_article, media) values ($1, $2, $3, $4, \
+               $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
+               $22, $23, $24, $25, $26, $27)";
     let source = claim.as_ref().map(|claim| source_json(&claim.source));
     let row = values::new_entry(id, feed, new, at, source);
     conn.prepare_cached(sql)?.execute(row.as_slice())?;
@@ -154,6 +164,9 @@ fn add_entry(
     let origin = claim.as_ref().and_then(SourceClaim::origin);
     let row = values::new_key(id, feed, new, at, origin);
     conn.prepare_cached(sql)?.execute(row.as_slice())?;
+    if let Some(language) = &new.facts.language {
+        languages::count(conn, language.primary(), 1)?;
+    }
     Ok(Some(EntryId(id)))
 }
 
@@ -180,7 +193,8 @@ fn revise_entry(
     conn.prepare_cached(sql)?.execute(params![entry, REVISIONS_MAX])?;
     let sql = "update entries set title = $1, link = $2, author = $3, summary = $4, content = $5, \
                categories = $6, enclosures = $7, updated_at = $8, edited_at = $9, \
-               content_hash = $10, language = $11 where id = $12";
+               content_hash = $10, language = $11, category = $12, category_source = $13, \
+               topic = $14, media = $15 where id = $16";
     let mut row = values::edited(new, at).to_vec();
     row.push(entry.into());
     conn.prepare_cached(sql)?.execute(row.as_slice())?;
@@ -248,11 +262,14 @@ fn write_facts(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
     if let Some(document) = record.document() {
         // Most documents repeat the same facts, and then no row is rewritten.
         let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4, topic = $5, \
-                   cloud = $6, categories = $7 where id = $8 \
+                   cloud = $6, categories = $7, icon = $8, detected_language = $9, \
+                   detected_confidence = $10 where id = $11 \
                    and (title is distinct from $1 or site is distinct from $2 \
                    or language is distinct from $3 or hub is distinct from $4 \
                    or topic is distinct from $5 or cloud is distinct from $6 \
-                   or categories is distinct from $7)";
+                   or categories is distinct from $7 or icon is distinct from $8 \
+                   or detected_language is distinct from $9 \
+                   or detected_confidence is distinct from $10)";
         let mut row = values::facts(document).to_vec();
         row.push(feed.into());
         let changed = conn.prepare_cached(sql)?.execute(row.as_slice())?;

@@ -4,7 +4,8 @@
 //! Such a claim can be false, so its only effect is that the item is not new. It needs proof from
 //! this store. Either the original feed is one of ours and has shown the entry. Or the store has
 //! another copy, and the item passed through this instance or has the same content. A claim never
-//! hides an entry of another feed.
+//! hides an entry of another feed. With accounts, the other feed must be read by everybody who
+//! reads this one: nobody misses an entry because somebody else has it.
 
 use std::collections::HashSet;
 
@@ -16,6 +17,8 @@ use crate::{Store, StoreError};
 
 /// The claim of an item that another feed published it first.
 pub(crate) struct SourceClaim {
+    /// The feed that makes the claim.
+    feed: FeedId,
     pub(crate) source: Source,
     /// The id under which it is published; `None` if nothing identifies it.
     id: Option<String>,
@@ -43,7 +46,7 @@ impl SourceClaim {
         let host = url.as_ref().and_then(|url| url.url().host_str()).unwrap_or_default();
         let (guid, link) = (item.id.as_deref(), item.link.as_deref());
         let id = guid.or(link).map(|_| feed::public_id(guid, link, EntryId(0), host));
-        Ok(Some(SourceClaim { source, id, link: item.link.clone(), ours }))
+        Ok(Some(SourceClaim { feed, source, id, link: item.link.clone(), ours }))
     }
 
     /// Returns the identity of the original entry, which is the same in every feed.
@@ -66,6 +69,9 @@ impl SourceClaim {
                          and guid is null and link is null";
         let mut by_number = conn.prepare_cached(by_number)?;
         for feed in &self.ours {
+            if !is_read_by_all(conn, *feed, self.feed)? {
+                continue;
+            }
             for key in &keys {
                 if by_key.exists(params![feed.0, key.bytes()])? {
                     return Ok(true);
@@ -83,16 +89,30 @@ impl SourceClaim {
     /// Returns whether the store has a copy that this one came from, or one with the same content.
     fn is_copy(&self, conn: &Connection, content: u64) -> Result<bool, DbError> {
         let Some(origin) = self.origin() else { return Ok(false) };
-        let sql = "select content_hash from entry_keys where origin = $1";
+        let sql = "select content_hash, feed from entry_keys where origin = $1";
         let mut statement = conn.prepare_cached(sql)?;
-        let rows = statement.query_map([origin], |row| row.get::<_, i64>(0))?;
-        let copies: Vec<i64> = rows.collect::<Result<_, _>>()?;
+        let rows = statement
+            .query_map([origin], |row| Ok((row.get::<_, i64>(0)?, FeedId(row.get(1)?))))?;
+        let all: Vec<(i64, FeedId)> = rows.collect::<Result<_, _>>()?;
+        let mut copies = Vec::new();
+        for (content, feed) in all {
+            if is_read_by_all(conn, feed, self.feed)? {
+                copies.push(content);
+            }
+        }
         if copies.is_empty() {
             return Ok(false);
         }
         let passed_us = self.source.via.contains(&instance(conn)?);
         Ok(passed_us || copies.contains(&content.cast_signed()))
     }
+}
+
+/// Returns whether everybody who subscribes to `feed` also subscribes to `other`.
+fn is_read_by_all(conn: &Connection, other: FeedId, feed: FeedId) -> Result<bool, DbError> {
+    let sql = "select 1 from subscriptions s where s.feed = $1 and not exists \
+               (select 1 from subscriptions o where o.account = s.account and o.feed = $2) limit 1";
+    Ok(other == feed || !conn.prepare_cached(sql)?.exists(params![feed.0, other.0])?)
 }
 
 /// Returns our feeds that have the name of a source. They match by their address, with http and

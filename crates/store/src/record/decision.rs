@@ -55,7 +55,8 @@ fn window_relevance(
     }
     let sql = "select k.published_at, k.seen_at, coalesce( \
                (select r.relevant from relevance r where r.entry = k.entry), \
-               exists (select 1 from query_entries q where q.entry = k.entry)) \
+               case when exists (select 1 from query_entries q where q.entry = k.entry) \
+               then 1 else 0 end) \
                from entry_keys k where k.feed = $1 and k.left_window_at is null \
                order by k.published_at, k.entry";
     let mut statement = conn.prepare_cached(sql)?;

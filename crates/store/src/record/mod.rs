@@ -6,6 +6,7 @@
 pub(crate) mod apply;
 pub(crate) mod copies;
 pub(crate) mod decision;
+pub(crate) mod grants;
 pub(crate) mod poll_history;
 pub(crate) mod poll_record;
 pub(crate) mod retention;

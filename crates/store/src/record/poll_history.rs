@@ -1,13 +1,13 @@
 //! The history of polls: single rows for the last polls, daily sums for older ones.
 
-use std::time::Duration;
-
 use crate::db::postgres::{Flight, Lists};
-use crate::db::sql::{Connection, Datum, Row, from_lists, names, row, unnest};
-use feed::{Cause, FeedId, Outcome, Time};
+use crate::db::sql::{Connection, Datum, from_lists, names, row, unnest};
+use feed::{FeedId, Time};
 
-use crate::db::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
+use crate::db::columns::{count, duration_ms, millis, sql_count};
 use crate::error::DbError;
+use crate::poll_row::{POLL_COLUMNS, PollRow, poll_row};
+use crate::recording::period::NOT_RECORDED;
 use crate::{PollRecord, Store, StoreError};
 
 /// Polls of a feed that are stored as single rows: three weeks at one poll an hour.
@@ -22,28 +22,6 @@ const WARNINGS_BYTES_MAX: usize = 2000;
 
 /// Days for which daily sums are stored: three years.
 const DAYS_MAX: u32 = 3 * 366;
-
-/// A poll as it was recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PollRow {
-    pub generation: u32,
-    pub at: Time,
-    pub outcome: Outcome,
-    pub status: Option<u16>,
-    pub n_new: u64,
-    pub window_len: u64,
-    pub overlap: u64,
-    pub suspected_miss: bool,
-    pub bytes: u64,
-    pub elapsed: Duration,
-    pub wanted_at: Option<Time>,
-    pub next_at: Option<Time>,
-    pub reason: Option<String>,
-    pub held: Option<String>,
-    pub error: Option<String>,
-    /// Repairs and omissions of the parser, one sentence for each kind.
-    pub warnings: Vec<String>,
-}
 
 /// The sums of all polls of one day (UTC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,21 +52,15 @@ const ADD_SUMS: &str = "on conflict (feed, day) do update set \
     failed = poll_days.failed + excluded.failed, n_new = poll_days.n_new + excluded.n_new, \
     misses = poll_days.misses + excluded.misses, bytes = poll_days.bytes + excluded.bytes";
 
-impl PollRow {
-    /// Returns the cause of the poll.
-    pub fn cause(&self) -> Option<Cause> {
-        self.reason.as_deref().map(Cause::from_code)
-    }
-}
-
 impl Store {
     /// Returns the polls of a feed, the newest first, at most the last 500.
     pub fn polls(&self, feed: FeedId, limit: u32) -> Result<Vec<PollRow>, StoreError> {
         self.read(|conn| {
-            let sql = "select generation, at, outcome, status, n_new, window_len, overlap, \
-                       suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, error, \
-                       warnings from polls where feed = $1 order by generation desc limit $2";
-            let mut statement = conn.prepare_cached(sql)?;
+            let sql = format!(
+                "select {POLL_COLUMNS} from polls p where p.feed = $1 \
+                 order by p.generation desc limit $2"
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
             let rows = statement.query_map([feed.0, limit.min(POLLS_MAX)], poll_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
@@ -189,11 +161,12 @@ fn bounded(sentences: &[String]) -> Option<String> {
 fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), DbError> {
     let sql = format!(
         "insert into poll_days (feed, day, polls, unchanged, failed, n_new, misses, bytes) \
-         {SUMS} where feed = $1 and generation <= $2 group by 1, 2 {ADD_SUMS}"
+         {SUMS} where feed = $1 and generation <= $2 and {NOT_RECORDED} group by 1, 2 \
+         {ADD_SUMS}"
     );
     conn.prepare_cached(&sql)?.execute([feed.0, up_to])?;
-    let sql = "delete from polls where feed = $1 and generation <= $2";
-    conn.prepare_cached(sql)?.execute([feed.0, up_to])?;
+    let sql = format!("delete from polls where feed = $1 and generation <= $2 and {NOT_RECORDED}");
+    conn.prepare_cached(&sql)?.execute([feed.0, up_to])?;
     let sql = "delete from poll_days where feed = $1 \
                and day < (select max(day) from poll_days where feed = $1) - $2";
     conn.prepare_cached(sql)?.execute([feed.0, DAYS_MAX])?;
@@ -212,11 +185,13 @@ pub(super) fn write_set<'a>(flight: &mut Flight<'a>, polls: Lists<'a>, folds: Li
     let sql = format!(
         "insert into poll_days (feed, day, polls, unchanged, failed, n_new, misses, bytes) \
          select found.* from {lists} cross join lateral \
-         ({SUMS} where feed = u.fold and generation <= u.up_to group by 1, 2) as found {ADD_SUMS}"
+         ({SUMS} where feed = u.fold and generation <= u.up_to and {NOT_RECORDED} group by 1, 2) \
+         as found {ADD_SUMS}"
     );
     flight.add(sql, folds.clone());
     let sql = format!(
-        "delete from polls p using {lists} where p.feed = u.fold and p.generation <= u.up_to"
+        "delete from polls using {lists} where polls.feed = u.fold \
+         and polls.generation <= u.up_to and {NOT_RECORDED}"
     );
     flight.add(sql, folds.clone());
     let sql = format!(
@@ -224,28 +199,4 @@ pub(super) fn write_set<'a>(flight: &mut Flight<'a>, polls: Lists<'a>, folds: Li
          and d.day < (select max(day) from poll_days where feed = u.fold) - {DAYS_MAX}"
     );
     flight.add(sql, folds);
-}
-
-fn poll_row(row: &Row<'_>) -> crate::db::sql::Result<PollRow> {
-    Ok(PollRow {
-        generation: row.get(0)?,
-        at: time(row, 1)?,
-        // The store writes only known words. An unknown one counts as failed.
-        outcome: outcome(row, 2)?.unwrap_or(Outcome::Failed),
-        status: row.get(3)?,
-        n_new: count(row, 4)?,
-        window_len: count(row, 5)?,
-        overlap: count(row, 6)?,
-        suspected_miss: row.get::<_, i64>(7)? != 0,
-        bytes: count(row, 8)?,
-        elapsed: Duration::from_millis(count(row, 9)?),
-        wanted_at: time_or_none(row, 10)?,
-        next_at: time_or_none(row, 11)?,
-        reason: row.get(12)?,
-        held: row.get(13)?,
-        error: row.get(14)?,
-        warnings: row
-            .get::<_, Option<String>>(15)?
-            .map_or_else(Vec::new, |text| text.lines().map(str::to_owned).collect()),
-    })
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use crate::db::sql::Row;
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Window};
 
+use crate::queries::matches::NewArrival;
 use crate::record::apply;
 use crate::record::set::RecordJob;
 use crate::{
-    FeedFacts, Gone, NextPollReason, PendingRedirect, PollProblem, PushTrustChange, Store,
-    StoreError, StoredPace,
+    EntryFacts, FeedFacts, Gone, NextPollReason, PendingRedirect, PollProblem, PushTrustChange,
+    RecordedAnswer, Store, StoreError, StoredPace,
 };
 
 /// The first 16 bytes of a digest of a response's body: equal bytes mean an unchanged feed.
@@ -33,6 +34,7 @@ pub struct NewEntry {
     pub item: Item,
     pub published: Published,
     pub content: u64,
+    pub facts: EntryFacts,
 }
 
 /// A known entry with other content.
@@ -41,6 +43,8 @@ pub struct EditedEntry {
     pub key: EntryKey,
     pub item: Item,
     pub content: u64,
+    /// Its language stays that of the first text.
+    pub facts: EntryFacts,
 }
 
 /// One poll, with everything that the store keeps of it.
@@ -64,6 +68,10 @@ pub struct PollRecord {
     pub decision: Decision,
     /// The new trust in the feed's pushes, where it has a subscription.
     pub trust: Option<PushTrustChange>,
+    /// The messages of the last exchange, for a recording.
+    pub raw: Option<Box<RecordedAnswer>>,
+    /// The grants of its requests, whose rows end with this record.
+    pub grants: Vec<u64>,
 }
 
 /// One push of a hub. It is not a poll: generation, validators and learned state stay.
@@ -173,6 +181,14 @@ pub struct RecordResult {
     pub n_matches: u64,
 }
 
+impl NewEntry {
+    /// Returns the entry as queries see it.
+    pub(crate) fn arrival(&self, id: EntryId) -> NewArrival<'_> {
+        let NewEntry { item, facts, published, .. } = self;
+        NewArrival { id, item, facts, published_at: published.at }
+    }
+}
+
 impl PollRecord {
     /// Returns a poll that brought nothing and taught nothing.
     pub fn empty(
@@ -196,6 +212,8 @@ impl PollRecord {
             problem: None,
             decision: Decision { next: NextPoll::at(next_at), learned: None, failures: 0 },
             trust: None,
+            raw: None,
+            grants: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ use feed::{EntryId, FeedId, Time};
 
 use crate::db::columns::{count, sql_count};
 use crate::error::DbError;
+use crate::facts::languages;
 use crate::feeds::state::FeedTotal;
 use crate::reading::marks;
 use crate::{Store, StoreError, search};
@@ -219,11 +220,13 @@ impl Store {
     }
 }
 
-/// Returns an SQL condition: the entry `e` is starred, or a receiver still waits for it.
+/// Returns an SQL condition: the entry `e` is starred or labelled by a person, or a receiver still
+/// waits for it.
 fn protected(now: Time) -> String {
     let since = (now - UNDELIVERED_AGE_MAX).millis();
     format!(
         "exists (select 1 from stars s where s.entry = e.id) \
+         or exists (select 1 from entry_labels l where l.entry = e.id and l.by_rule = 0) \
          or e.seen_at > {since} and exists (select 1 from query_entries q \
          join deliveries d on d.query = q.query left join dead_letters l \
          on l.delivery = d.id and l.position = q.position where q.entry = e.id \
@@ -242,13 +245,18 @@ fn delete_entries(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(
          where q.position > d.position and q.entry = $2 \
          on conflict (delivery, position) do nothing",
     )?;
-    let mut remove = conn.prepare_cached("delete from entries where id = $1 returning feed")?;
+    let mut remove =
+        conn.prepare_cached("delete from entries where id = $1 returning feed, lang")?;
     let mut count =
         conn.prepare_cached("update feed_state set entries = entries - 1 where feed = $1")?;
     for entry in entries {
         bury.execute(params![now.millis(), entry.0])?;
-        let feed: u32 = remove.query_row([entry.0], |row| row.get(0))?;
+        let (feed, language): (u32, Option<String>) =
+            remove.query_row([entry.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
         count.execute([feed])?;
+        if let Some(language) = language {
+            languages::count(conn, &language, -1)?;
+        }
     }
     FeedTotal::Entries.add(conn, -sql_count(entries.len() as u64))?;
     marks::remove_entries(conn, entries)?;

@@ -6,14 +6,18 @@ use std::collections::HashSet;
 use crate::db::sql::{Datum, row};
 use feed::{EntryKey, FeedId, Time, Window};
 
-use crate::db::columns::{enclosures_json, hints_json, millis, words_json};
-use crate::{Decision, DocumentRecord, EditedEntry, LocationChange, NewEntry, PollRecord};
+use crate::db::columns::{enclosures_json, hints_json, media_json, millis, words_json};
+use crate::{
+    Decision, DocumentRecord, EditedEntry, EntryLanguage, LocationChange, NewEntry, PollRecord,
+};
 
 /// The columns of `entries` for [`new_entry`].
 pub(super) const NEW_ENTRY: &str = "id bigint, feed bigint, key bytea, guid text, title text, \
     link text, author text, summary text, content text, categories text, enclosures text, \
     published_claim bigint, published_at bigint, updated_at bigint, seen_at bigint, \
-    content_hash bigint, source text, language text";
+    content_hash bigint, source text, language text, lang text, lang_tag text, \
+    lang_source smallint, lang_confidence smallint, category text, category_source smallint, \
+    topic smallint, wants_article smallint, media text";
 
 /// The row of a new entry. `source` is the feed that published it first, as JSON.
 pub(super) fn new_entry(
@@ -22,8 +26,9 @@ pub(super) fn new_entry(
     new: &NewEntry,
     at: Time,
     source: Option<String>,
-) -> [Datum<'_>; 18] {
-    let item = &new.item;
+) -> [Datum<'_>; 27] {
+    let (item, facts) = (&new.item, &new.facts);
+    let language = facts.language.as_ref();
     row![
         id,
         feed.0,
@@ -43,6 +48,15 @@ pub(super) fn new_entry(
         new.content.cast_signed(),
         source,
         &item.language,
+        language.map(EntryLanguage::primary),
+        language.and_then(EntryLanguage::longer_tag),
+        language.map(|language| language.source.code()),
+        language.and_then(|language| language.confidence_permille).map(i64::from),
+        facts.category.as_ref().map(|category| &category.name),
+        facts.category.as_ref().map(|category| category.source.code()),
+        facts.topic.map(i64::from),
+        facts.wants_article.then_some(1_i64),
+        media_json(&item.media),
     ]
 }
 
@@ -72,11 +86,11 @@ pub(super) fn new_key(
 /// The columns of `entries` for [`edited`].
 pub(super) const EDITED: &str = "title text, link text, author text, summary text, content text, \
     categories text, enclosures text, updated_at bigint, edited_at bigint, content_hash bigint, \
-    language text";
+    language text, category text, category_source smallint, topic smallint, media text";
 
 /// The new text of an edited entry.
-pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 11] {
-    let item = &new.item;
+pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 15] {
+    let (item, facts) = (&new.item, &new.facts);
     row![
         &item.title,
         &item.link,
@@ -89,15 +103,20 @@ pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 11] {
         at.millis(),
         new.content.cast_signed(),
         &item.language,
+        facts.category.as_ref().map(|category| &category.name),
+        facts.category.as_ref().map(|category| category.source.code()),
+        facts.topic.map(i64::from),
+        media_json(&item.media),
     ]
 }
 
 /// The columns of `feeds` for [`facts`].
-pub(super) const FACTS: &str =
-    "title text, site text, language text, hub text, topic text, cloud text, categories text";
+pub(super) const FACTS: &str = "title text, site text, language text, hub text, topic text, \
+    cloud text, categories text, icon text, detected_language text, \
+    detected_confidence smallint";
 
 /// The facts that a document states about its feed.
-pub(super) fn facts(document: &DocumentRecord) -> [Datum<'_>; 7] {
+pub(super) fn facts(document: &DocumentRecord) -> [Datum<'_>; 10] {
     let facts = &document.facts;
     row![
         &facts.title,
@@ -107,6 +126,9 @@ pub(super) fn facts(document: &DocumentRecord) -> [Datum<'_>; 7] {
         &facts.topic,
         &facts.cloud,
         words_json(&facts.categories),
+        &facts.icon,
+        facts.detected_language.as_ref().map(|(tag, _)| tag),
+        facts.detected_language.as_ref().map(|(_, confidence)| i64::from(*confidence)),
     ]
 }
 

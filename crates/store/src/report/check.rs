@@ -7,6 +7,7 @@ use feed::Window;
 
 use crate::db::integrity::{FINDINGS_MAX, FileCheck, Finding, check_file, finding};
 use crate::error::DbError;
+use crate::facts::languages;
 use crate::feeds::state::{FeedTotal, LOAD, SORT_TITLE, STATE};
 use crate::queries::deliveries;
 use crate::{Store, StoreError};
@@ -29,6 +30,7 @@ pub(crate) fn check_rows(conn: &Connection, file: &Arc<str>) -> Result<Vec<Findi
     findings.extend(counters(conn)?);
     findings.extend(states(conn)?);
     findings.extend(totals(conn)?);
+    findings.extend(language_totals(conn)?);
     findings.extend(windows(conn)?);
     findings.extend(twins(conn)?);
     findings.extend(receivers(conn)?);
@@ -115,6 +117,14 @@ fn totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
         findings.push(finding(None, what, remedy));
     }
     Ok(findings)
+}
+
+/// Checks the stored number of entries in each language against a count.
+fn language_totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
+    let found = languages::wrong_counts(conn, FINDINGS_MAX as i64)?;
+    let remedy = "restore a backup; another program has changed the file";
+    let what = |language| format!("the stored number of entries in `{language}` is wrong");
+    Ok(found.into_iter().map(|language| finding(None, what(language), remedy)).collect())
 }
 
 /// Checks the entries of each window. An unknown entry would be new again. A key that is marked as

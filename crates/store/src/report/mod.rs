@@ -6,4 +6,5 @@
 pub(crate) mod check;
 pub(crate) mod counts;
 pub(crate) mod overview;
+pub(crate) mod poll_sizes;
 pub(crate) mod status;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::db::sql::{Connection, OptionalExtension};
+use crate::db::sql::{Connection, Value};
 use feed::{EntryId, Time};
 
 use crate::db::columns::{count, time};
@@ -36,7 +36,7 @@ pub struct DomainLoad {
 
 /// Polls update the loads.
 pub(crate) const BUSIEST: &str = "select name, feeds, load from domains where feeds > 0 \
-    order by load desc, feeds desc limit $1";
+    order by load desc, feeds desc, id desc limit $1";
 
 impl Store {
     /// Returns the delay of the last days, the oldest first. Entries from before their feed was
@@ -80,19 +80,21 @@ fn sampled(conn: &Connection, first: i64, last: i64) -> Result<(u64, Option<Dura
                where e.id >= $1 and e.id <= $2 order by e.id limit 1";
     let mut statement = conn.prepare_cached(sql)?;
     let step = ((last - first) / SAMPLE).max(1);
-    let (mut at, mut sum, mut n) = (first + 1, Duration::ZERO, 0_u32);
-    for _ in 0..=SAMPLE {
-        let found = statement.query_row([at, last], |row| {
-            let (id, claim): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
-            Ok((id, claim, time(row, 2)?, time(row, 3)?, time(row, 4)?))
-        });
-        let Some((id, claim, published, seen, added)) = found.optional()? else { break };
+    let starts = (0..=SAMPLE).map(|n| first + 1 + n * step).take_while(|start| *start <= last);
+    let starts: Vec<Value<'_>> = starts.map(Value::Int).collect();
+    let sampled = statement.each(&starts, &[Value::Int(last)], |_, row| {
+        let (id, claim): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
+        Ok((id, claim, time(row, 2)?, time(row, 3)?, time(row, 4)?))
+    })?;
+    let (mut sum, mut n, mut before) = (Duration::ZERO, 0_u32, 0);
+    for (id, claim, published, seen, added) in sampled {
         let honest = claim == Some(published.millis());
-        if honest && published >= added && published <= seen {
+        // After deleted entries, several starts find the same entry.
+        let is_new = id != std::mem::replace(&mut before, id);
+        if is_new && honest && published >= added && published <= seen {
             sum += seen.since(published);
             n += 1;
         }
-        at = id + step;
     }
     Ok((n.into(), sum.checked_div(n)))
 }

@@ -6,9 +6,10 @@ use feed::Time;
 use crate::db::sql::{Connection, OptionalExtension};
 
 use crate::db::columns::count;
+use crate::db::dialect;
 use crate::db::file_identity::with_ending;
 use crate::error::DbError;
-use crate::{FeedState, Store, StoreError};
+use crate::{FeedState, Location, Store, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -48,10 +49,19 @@ pub(crate) const FIRST_DUE: &str = "select coalesce(next_at, 0) from feed_state 
 
 /// Failing feeds whose last success falls into a range of time. The conditions are those of the
 /// index.
-pub(crate) const FAILING_WITHIN: &str = "select count(*) from feed_state \
-    where state in (2, 3) and last_success_at > $1 and last_success_at <= $2";
-pub(crate) const FAILING_EVER: &str =
-    "select count(*) from feed_state where state in (2, 3) and last_success_at is null";
+pub(crate) fn failing_within(conn: &Connection) -> String {
+    let table = dialect::feed_orders(conn);
+    format!(
+        "select count(*) from {table} \
+         where state in (2, 3) and last_success_at > $1 and last_success_at <= $2"
+    )
+}
+
+/// Failing feeds that never succeeded.
+pub(crate) fn failing_ever(conn: &Connection) -> String {
+    let table = dialect::feed_orders(conn);
+    format!("select count(*) from {table} where state in (2, 3) and last_success_at is null")
+}
 
 impl Store {
     pub fn status(&self, now: Time) -> Result<InstanceStatus, StoreError> {
@@ -82,6 +92,10 @@ impl Store {
                 })
                 .map_err(Into::into)
         })?;
+        if let Location::Postgres(_) = self.location() {
+            status.database_bytes = self.read(|conn| Ok(dialect::table_bytes(conn)?))?;
+            return Ok(status);
+        }
         let bytes = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
         status.database_bytes = bytes(self.path());
         status.log_bytes = bytes(&with_ending(self.path(), "-wal"));
@@ -101,7 +115,7 @@ fn due_since(conn: &Connection, now: i64) -> Result<Option<Time>, DbError> {
 }
 
 fn failing(conn: &Connection, now: i64) -> Result<FailingFeeds, DbError> {
-    let mut statement = conn.prepare_cached(FAILING_WITHIN)?;
+    let mut statement = conn.prepare_cached(&failing_within(conn))?;
     let ago = |hours: i64| now - hours * HOUR_MS;
     let mut between = |after: i64, up_to: i64| {
         statement.query_row([after, up_to], |row| count(row, 0)).map_err(DbError::from)
@@ -111,6 +125,6 @@ fn failing(conn: &Connection, now: i64) -> Result<FailingFeeds, DbError> {
         under_a_day: between(ago(24), ago(1))?,
         under_a_week: between(ago(7 * 24), ago(24))?,
         longer: between(i64::MIN, ago(7 * 24))?,
-        never: conn.prepare_cached(FAILING_EVER)?.query_row([], |row| count(row, 0))?,
+        never: conn.prepare_cached(&failing_ever(conn))?.query_row([], |row| count(row, 0))?,
     })
 }

@@ -7,8 +7,9 @@ use feed::{Domain, EntryKey, FeedId, Hints, Known, Time, Window};
 
 use crate::db::columns::{hints, time, time_or_none, url, url_or_none};
 use crate::error::DbError;
-use crate::feeds::parts::{gone, moved};
-use crate::feeds::settings::{of_all_tags, of_tags, settings};
+use crate::feeds::parts::{detected_language, gone, moved};
+use crate::feeds::rows;
+use crate::feeds::settings::{article_settings, of_all_tags, of_tags, settings};
 use crate::push::subscriptions::{COLUMNS, push_row};
 use crate::record::poll_record::body_hash;
 use crate::{
@@ -53,6 +54,8 @@ pub struct PollInput {
     pub schedule: StoredSchedule,
     /// The share of relevant entries, where queries read the feed.
     pub share: Option<RelevantShare>,
+    /// How many people read the feed, as counted last.
+    pub readers: Option<u64>,
     /// The subscription, where the feed has one at its hub.
     pub push: Option<PushInput>,
 }
@@ -66,6 +69,8 @@ pub struct KnownDocument {
     /// every entry up by its key, and writes a new window.
     pub window: Window,
     pub hints: Hints,
+    /// The language of the texts of the last documents, with a confidence from 0 to 1000.
+    pub detected_language: Option<(String, u16)>,
 }
 
 /// The settings of a feed from the strongest to the weakest.
@@ -162,28 +167,22 @@ impl Store {
     }
 
     pub fn poll_input(&self, feed: FeedId) -> Result<PollInput, StoreError> {
-        self.read(|conn| {
-            let sql = asking("f.id = $1");
-            let mut statement = conn.prepare_cached(&sql)?;
-            let input = statement.query_row([feed.0], input).optional()?;
-            let input = input.ok_or(StoreError::NoFeed(feed))?;
-            complete(conn, input, of_tags(conn, feed)?)
-        })
+        self.poll_inputs_of(&[feed])?.pop().ok_or(StoreError::NoFeed(feed))
     }
 
-    /// Returns the inputs of these feeds, in this order and in one question. It leaves out feeds
-    /// that do not exist.
+    /// Returns the inputs of these feeds, in this order. PostgreSQL gets two questions, whatever
+    /// the number of feeds. It leaves out feeds that do not exist.
     pub fn poll_inputs_of(&self, feeds: &[FeedId]) -> Result<Vec<PollInput>, StoreError> {
         self.read(|conn| {
             let sql = asking("f.id = $1");
-            let mut statement = conn.prepare_cached(&sql)?;
-            let mut inputs = Vec::with_capacity(feeds.len());
-            for &feed in feeds {
-                if let Some(input) = statement.query_row([feed.0], input).optional()? {
-                    inputs.push(complete(conn, input, of_tags(conn, feed)?)?);
-                }
-            }
-            Ok(inputs)
+            let inputs =
+                conn.prepare_cached(&sql)?.each(&rows::keys(feeds), &[], |_, row| input(row))?;
+            let of_tags = of_tags(conn, feeds)?;
+            let all = inputs.into_iter().map(|input| {
+                let tag_settings = of_tags.get(&input.id).cloned().unwrap_or_default();
+                complete(conn, input, tag_settings)
+            });
+            all.collect()
         })
     }
 
@@ -246,7 +245,7 @@ fn seen_since(conn: &Connection, feed: FeedId, since: Option<Time>) -> Result<Ve
     let since = since.map_or(i64::MIN, Time::millis);
     let sql = "select id, published_at, seen_at from entries where feed = $1 order by id desc";
     let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query([feed.0])?;
+    let mut rows = statement.scan([feed.0])?;
     let mut times = Vec::new();
     while let Some(row) = &rows.next()? {
         // A feed's entries were seen in the order of their ids.
@@ -275,7 +274,8 @@ fn asking(of: &str) -> String {
          s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
          s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
          s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause, \
-         r.seen, r.kept, s.reason, s.held, f.id, s.validators_of, {COLUMNS} \
+         r.seen, r.kept, s.reason, s.held, f.id, s.validators_of, f.articles, \
+         f.article_selector, f.detected_language, f.detected_confidence, f.readers, {COLUMNS} \
          from feeds f join feed_state s on s.feed = f.id \
          left join feed_window w on w.feed = f.id \
          left join push_subscriptions p on p.feed = f.id \
@@ -290,7 +290,8 @@ fn input(row: &Row<'_>) -> crate::db::sql::Result<PollInput> {
         (Some(seen), Some(kept)) => Some(RelevantShare { seen, kept }),
         _ => None,
     };
-    let subscription = push_row(row, 33)?;
+    let subscription = push_row(row, 38)?;
+    let own = Settings { article: article_settings(row, 33)?, ..settings(row, 4)? };
     Ok(PollInput {
         id: FeedId(row.get(31)?),
         generation: row.get(10)?,
@@ -310,9 +311,10 @@ fn input(row: &Row<'_>) -> crate::db::sql::Result<PollInput> {
             body_hash: body_hash(row, 13)?,
             window: Window::decode(window).unwrap_or_default(),
             hints: hints(row, 3)?,
+            detected_language: detected_language(row, 35)?,
         },
         learned: row.get::<_, Option<Vec<u8>>>(25)?.unwrap_or_default(),
-        settings: LayeredSettings { own: settings(row, 4)?, ..LayeredSettings::default() },
+        settings: LayeredSettings { own, ..LayeredSettings::default() },
         history: PollHistory {
             last_poll_at: time_or_none(row, 17)?,
             last_success_at: time_or_none(row, 18)?,
@@ -325,6 +327,7 @@ fn input(row: &Row<'_>) -> crate::db::sql::Result<PollInput> {
             why: NextPollReason { cause: row.get(26)?, reason: row.get(29)?, held: row.get(30)? },
         },
         share,
+        readers: row.get::<_, Option<i64>>(37)?.map(i64::unsigned_abs),
         push: subscription.map(|subscription| PushInput { subscription, brought: Vec::new() }),
     })
 }

@@ -9,16 +9,17 @@ mod sqlite;
 mod tsquery;
 mod tsvector;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use feed::{EntryId, SearchExpression, Time};
+use feed::{EntryId, FeedId, SearchExpression, Time};
 
 use crate::db::sql::{Connection, params};
 use crate::error::DbError;
 use crate::reading::entries::{COLUMNS, entry_row, page};
 use crate::reading::list::{OverflowRule, ReadEntry, load_entries};
 use crate::reading::marks::{self, ReadMarks};
-use crate::{AccountId, EntryRow, Store, StoreError};
+use crate::subscriptions::scope;
+use crate::{AccountId, EntryRow, ReadFeeds, Store, StoreError};
 
 /// The folded words of one entry, separated by spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct SearchWords {
     pub entry: EntryId,
     /// The edit that the words come from. A later edit is indexed again.
     pub edited_at: Option<Time>,
+    /// When the article was fetched whose words these are. A later one is indexed again.
+    pub article_at: Option<Time>,
     pub title: String,
     pub body: String,
 }
@@ -76,11 +79,19 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
-            let sql = "select id from entries where id < $1 order by id desc limit $2";
+            let feeds = scope::read_feeds(conn, account)?;
+            let sql = "select id, feed from entries where id < $1 order by id desc";
             let mut statement = conn.prepare_cached(sql)?;
-            let below = below.map_or(i64::MAX, |id| id.0);
-            let rows = statement.query_map(params![below, limit], |row| row.get(0).map(EntryId))?;
-            let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
+            let mut rows = statement.scan(params![below.map_or(i64::MAX, |id| id.0)])?;
+            let mut found: Vec<EntryId> = Vec::new();
+            while found.len() < limit as usize
+                && let Some(row) = &rows.next()?
+            {
+                if feeds.contains(FeedId(row.get(1)?)) {
+                    found.push(EntryId(row.get(0)?));
+                }
+            }
+            drop(rows);
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
             load_entries(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
@@ -98,11 +109,54 @@ impl Store {
     ) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
             let below = below.map_or(i64::MAX, |id| id.0);
-            let found = candidates(conn, expression, below, limit)?;
+            let found = match scope::read_feeds(conn, account)? {
+                ReadFeeds::All => candidates(conn, expression, below, limit)?,
+                ReadFeeds::Only(feeds) => {
+                    self.own_candidates(conn, expression, below, limit, &feeds)?
+                }
+            };
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
             load_entries(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
         })
+    }
+}
+
+/// The first number of candidates that a search for one account looks at, and the largest.
+const STEPS: (u32, u32) = (256, 16_384);
+/// Up to this many entries of an account are tested one by one on PostgreSQL, which takes some 3 µs
+/// each. Its index would collect the matches of all feeds, and SQLite's finds them fast enough.
+const TESTED_MAX: usize = 16_384;
+
+impl Store {
+    /// Returns the candidates of some feeds only. Most candidates may belong to other feeds, so it
+    /// looks at more and more of them.
+    fn own_candidates(
+        &self,
+        conn: &Connection,
+        expression: &SearchExpression,
+        mut below: i64,
+        limit: u32,
+        feeds: &HashSet<FeedId>,
+    ) -> Result<Vec<EntryId>, DbError> {
+        if let Connection::Postgres(_) = conn
+            && let Some(own) = self.entry_feeds().few_of(conn, feeds, below, TESTED_MAX)?
+        {
+            return Ok(postgres::among(conn, expression, &own, limit)?);
+        }
+        let is_own = |feed| feeds.contains(&feed);
+        let (mut found, mut step) = (Vec::new(), STEPS.0.max(limit));
+        loop {
+            let some = candidates(conn, expression, below, step)?;
+            let is_last = some.len() < step as usize;
+            below = some.last().map_or(below, |entry| entry.0);
+            found.extend(self.entry_feeds().of_feeds(conn, some, is_own)?);
+            if is_last || found.len() >= limit as usize {
+                found.truncate(limit as usize);
+                return Ok(found);
+            }
+            step = (step * 2).min(STEPS.1.max(limit));
+        }
     }
 }
 

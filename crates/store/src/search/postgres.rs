@@ -4,13 +4,21 @@ use feed::{EntryId, SearchExpression, Time};
 
 use super::SearchWords;
 use super::tsquery::WordQuery;
-use super::tsvector::WordList;
+use super::tsvector::{WordList, block_of, block_start, block_word};
 use crate::db::postgres::{Parameter, PgConnection};
 use crate::db::sql::{Connection, Result, Value, params};
 
-/// Entries that a search reads one by one before it asks the GIN index. Most searches are for a
-/// common word and end here. The index would collect all entries with the word first.
-const NEWEST: u32 = 4096;
+/// Entry numbers that a search reads one by one before it asks the GIN index. Most searches are for
+/// a common word and end here. The index would collect all entries with the word first.
+const NEWEST: i64 = 1024;
+
+/// Entries that the index collects at once, of all blocks or of some. If there are more, the search
+/// looks at fewer blocks.
+const RARE: u32 = 500;
+
+/// Blocks that are searched at once, if the blocks before had no match. They are half a million
+/// entries.
+const BLOCKS_MAX: i64 = 32;
 
 /// Adds or replaces entries, each of them once. An entry that was deleted or edited meanwhile must
 /// not keep its old words: the first is left out, the second marked to be indexed again.
@@ -18,11 +26,18 @@ pub(super) fn put(conn: &PgConnection, entries: &[SearchWords]) -> Result<()> {
     let lists: Vec<WordList> =
         entries.iter().map(|words| WordList::new(&words.title, &words.body)).collect();
     let ids: Vec<Value<'_>> = entries.iter().map(|words| Value::Int(words.entry.0)).collect();
-    let literals: Vec<Value<'_>> = lists.iter().map(|list| Value::Text(&list.literal)).collect();
+    let literals = entries.iter().zip(&lists).map(|(words, list)| {
+        let block = block_word(block_of(words.entry.0));
+        format!("{} {block}", list.literal)
+    });
+    let literals: Vec<String> = literals.collect();
+    let literals: Vec<Value<'_>> = literals.iter().map(|text| Value::Text(text)).collect();
     let long: Vec<Value<'_>> =
         lists.iter().map(|list| Value::Int(i64::from(list.is_long))).collect();
     let edited = |words: &SearchWords| words.edited_at.map_or(Value::Null, edit_time);
     let edited: Vec<Value<'_>> = entries.iter().map(edited).collect();
+    let articles = entries.iter().map(|words| words.article_at.map_or(Value::Null, edit_time));
+    let articles: Vec<Value<'_>> = articles.collect();
     let (ids, edited) = (Parameter::List(&ids), Parameter::List(&edited));
     conn.execute_lists(
         "insert into search (entry, words, is_long) \
@@ -35,9 +50,12 @@ pub(super) fn put(conn: &PgConnection, entries: &[SearchWords]) -> Result<()> {
     conn.execute_lists("delete from search_stale where entry = any($1::bigint[])", &[ids])?;
     conn.execute_lists(
         "insert into search_stale (entry) select e.id \
-         from unnest($1::bigint[], $2::bigint[]) as n (entry, edited_at) \
-         join entries e on e.id = n.entry where e.edited_at is distinct from n.edited_at",
-        &[ids, edited],
+         from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as n (entry, edited_at, article_at) \
+         join entries e on e.id = n.entry \
+         left join articles a on a.entry = e.id and a.why_not is null \
+         where e.edited_at is distinct from n.edited_at \
+         or a.fetched_at is distinct from n.article_at",
+        &[ids, edited, Parameter::List(&articles)],
     )?;
     Ok(())
 }
@@ -62,56 +80,219 @@ pub(super) fn candidates(
     limit: u32,
 ) -> Result<Vec<EntryId>> {
     let query = WordQuery::new(expression);
-    let mut found = ask(conn, newest, &query, below, limit)?;
-    let n_missing = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(u32::MAX));
-    if n_missing > 0 {
-        found.extend(ask(conn, older, &query, below, n_missing)?);
+    let sql = "select coalesce(min(entry), 0), coalesce(max(entry), 0) from search";
+    let (first, last): (i64, i64) =
+        conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut below = below.min(last + 1);
+    let one_by_one = below - NEWEST;
+    let mut found = ask(conn, newest, &query, &query.loose, (one_by_one, below), limit)?;
+    below = one_by_one;
+    if found.len() as u64 >= u64::from(limit) || below <= first {
+        return Ok(found);
+    }
+    let rare = ask(conn, any, &query, &query.loose, (first, below), RARE)?;
+    if rare.len() < RARE as usize {
+        add_newest(&mut found, rare, limit);
+        return Ok(found);
+    }
+    walk_blocks(conn, &query, (first, below), limit, found)
+}
+
+/// Returns those of some entries that may fit, in their order, up to the limit.
+pub(super) fn among(
+    conn: &Connection,
+    expression: &SearchExpression,
+    entries: &[EntryId],
+    limit: u32,
+) -> Result<Vec<EntryId>> {
+    let query = WordQuery::new(expression);
+    let by_index =
+        "select entry from search where entry = $1 and words @@ (select $2::text::tsquery)";
+    let (sql, words) = match &query.exact {
+        None => (by_index.to_owned(), vec![Value::Text(&query.loose)]),
+        Some(exact) => (
+            format!("{by_index} and (is_long or words @@ (select $3::text::tsquery))"),
+            vec![Value::Text(&query.loose), Value::Text(exact)],
+        ),
+    };
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut found = Vec::new();
+    for some in entries.chunks(NEWEST as usize) {
+        let keys: Vec<Value<'_>> = some.iter().map(|entry| Value::Int(entry.0)).collect();
+        found.extend(statement.each(&keys, &words, |_, row| row.get(0).map(EntryId))?);
+        if found.len() >= limit as usize {
+            break;
+        }
+    }
+    found.truncate(limit as usize);
+    Ok(found)
+}
+
+/// Searches block by block, the newest first. The steps grow while the blocks have no match. A step
+/// with too many matches is repeated with half of its blocks, and the steps grow no more.
+fn walk_blocks(
+    conn: &Connection,
+    query: &WordQuery,
+    (first, mut below): (i64, i64),
+    limit: u32,
+    mut found: Vec<EntryId>,
+) -> Result<Vec<EntryId>> {
+    let (mut n_blocks, mut most) = (1, BLOCKS_MAX);
+    while found.len() < limit as usize && below > first {
+        let last = block_of(below - 1);
+        let start = block_start(last - n_blocks + 1).max(first);
+        let blocks: Vec<String> = (0..n_blocks).map(|n| block_word(last - n)).collect();
+        let loose = format!("({}) & ({})", query.loose, blocks.join(" | "));
+        let mut more = ask(conn, any, query, &loose, (start, below), RARE)?;
+        if more.len() == RARE as usize && n_blocks > 1 {
+            n_blocks /= 2;
+            most = n_blocks;
+            continue;
+        }
+        if more.len() == RARE as usize {
+            // Many entries of this block fit, so few tests find a page of them.
+            more = ask(conn, newest, query, &query.loose, (start, below), limit)?;
+        }
+        n_blocks = if more.is_empty() { (n_blocks * 2).min(most) } else { 1 };
+        below = start;
+        add_newest(&mut found, more, limit);
     }
     Ok(found)
 }
 
+/// Adds the newest of some entries, up to the limit.
+fn add_newest(found: &mut Vec<EntryId>, mut more: Vec<EntryId>, limit: u32) {
+    more.sort_unstable_by(|one, other| other.cmp(one));
+    found.extend(more);
+    found.truncate(limit as usize);
+}
+
+/// Asks for entries from the first to below the second number. `loose` finds them in the index.
 fn ask(
     conn: &Connection,
     sql: fn(&str) -> String,
     query: &WordQuery,
-    below: i64,
+    loose: &str,
+    (first, below): (i64, i64),
     limit: u32,
 ) -> Result<Vec<EntryId>> {
     // A query in a `select` of its own is read once, not once for each row. It also keeps the
     // planner from guessing how common the words are.
-    let loose = "words @@ (select $1::text::tsquery)";
+    let by_index = "words @@ (select $1::text::tsquery)";
     let read = |row: &crate::db::sql::Row<'_>| row.get(0).map(EntryId);
     match &query.exact {
         None => {
-            let mut statement = conn.prepare_cached(&sql(loose))?;
-            statement.query_map(params![query.loose, below, limit], read)?.collect()
+            let mut statement = conn.prepare_cached(&sql(by_index))?;
+            statement.query_map(params![loose, first, below, limit], read)?.collect()
         }
         Some(exact) => {
-            let both = format!("{loose} and (is_long or words @@ (select $4::text::tsquery))");
+            let both = format!("{by_index} and (is_long or words @@ (select $5::text::tsquery))");
             let mut statement = conn.prepare_cached(&sql(&both))?;
-            statement.query_map(params![query.loose, below, limit, exact], read)?.collect()
+            statement.query_map(params![loose, first, below, limit, exact], read)?.collect()
         }
     }
 }
 
-/// Tests the newest entries below `$2` one by one.
+/// Tests entries one by one, the newest first.
 fn newest(condition: &str) -> String {
     format!(
-        "select entry from \
-         (select entry, words, is_long from search where entry < $2 order by entry desc \
-         limit {NEWEST}) as newest \
-         where {condition} order by entry desc limit $3"
+        "select entry from (select entry, words, is_long from search \
+         where entry >= $2 and entry < $3 order by entry desc offset 0) as newest \
+         where {condition} order by entry desc limit $4"
     )
 }
 
-/// Asks the GIN index for all entries, and takes those below the newest. Without the fence of
+/// Asks the GIN index, and stops at the limit. The entries have no order. Without the fence of
 /// `materialized`, the planner would read the entries one by one.
-fn older(condition: &str) -> String {
-    let last = NEWEST - 1;
+fn any(condition: &str) -> String {
     format!(
-        "with found as materialized (select entry from search where {condition}) \
-         select entry from found where entry < \
-         (select entry from search where entry < $2 order by entry desc offset {last} limit 1) \
-         order by entry desc limit $3"
+        "with found as materialized (select entry from search where {condition} \
+         and entry + 0 >= $2 and entry + 0 < $3 limit $4) select entry from found"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use feed::{FeedUrl, Time};
+
+    use super::*;
+    use crate::{NewFeed, OpenMode, Store, testing};
+
+    const N_ENTRIES: i64 = 70_000;
+
+    /// Entries of five blocks: `often` is in every third, `early` in the first 20,000, `rare` in
+    /// every 9,000th.
+    fn filled(folder: &std::path::Path) -> Store {
+        let location = testing::location(folder);
+        let store = Store::open(location.clone(), OpenMode::ReadWrite).unwrap();
+        let url = FeedUrl::parse("https://example.org/").unwrap();
+        let new = NewFeed { url, title: None, site: None, tags: Vec::new() };
+        store.add_feed(&new, Time::from_secs(0)).unwrap();
+        let sql = format!(
+            "insert into entries (id, feed, key, published_at, seen_at, content_hash) \
+             select n, 1, '', 0, 0, 0 from generate_series(1, {N_ENTRIES}) as n; \
+             insert into search (entry, words, is_long) select n, concat(''' ', n / 16384, '''', \
+             case when n % 3 = 0 then ' often:1B' end, case when n <= 20000 then ' early:2B' end, \
+             case when n % 9000 = 0 then ' rare:3B' end)::tsvector, false \
+             from generate_series(1, {N_ENTRIES}) as n"
+        );
+        testing::execute(&location, &sql);
+        store
+    }
+
+    #[test]
+    fn common_and_rare_words_are_found_in_order_wherever_they_are() {
+        if !testing::is_postgres() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let store = filled(folder.path());
+        let word = |word| SearchExpression::phrase(None, [word], false).unwrap();
+        let phrase = |words: [&str; 2]| SearchExpression::phrase(None, words, false).unwrap();
+        let both = SearchExpression::all(vec![word("often"), word("early")]).unwrap();
+        type SearchCase = (SearchExpression, fn(i64) -> bool);
+        let cases: [SearchCase; 5] = [
+            (word("often"), |n| n % 3 == 0),
+            (word("early"), |n| n <= 20_000),
+            (word("rare"), |n| n % 9000 == 0),
+            (both, |n| n % 3 == 0 && n <= 20_000),
+            (phrase(["often", "early"]), |n| n % 3 == 0 && n <= 20_000),
+        ];
+        for (expression, fits) in cases {
+            for below in [i64::MAX, 60_000, 16_384, 16_385, 4000, 3, 0] {
+                for limit in [1, 50, 6000] {
+                    let found = store.read(|conn| Ok(candidates(conn, &expression, below, limit)?));
+                    let found: Vec<i64> = found.unwrap().iter().map(|entry| entry.0).collect();
+                    let expect = (1..=N_ENTRIES).rev().filter(|n| *n < below && fits(*n));
+                    let expect: Vec<i64> = expect.take(limit as usize).collect();
+                    assert_eq!(found, expect, "{expression:?} below {below}, {limit}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_entries_of_an_account_are_tested_from_the_newest_on() {
+        if !testing::is_postgres() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let store = filled(folder.path());
+        let word = |word| SearchExpression::phrase(None, [word], false).unwrap();
+        let phrase = SearchExpression::phrase(None, ["often", "early"], false).unwrap();
+        let own: Vec<EntryId> = (1..=10_000).rev().map(|n| EntryId(n * 6)).collect();
+        for (expression, expect) in [(word("often"), 10_000), (word("rare"), 6), (phrase, 3333)] {
+            let all = store.read(|conn| Ok(among(conn, &expression, &own, 20_000)?)).unwrap();
+            assert_eq!(all.len(), expect, "{expression:?}");
+            assert!(all.is_sorted_by(|one, next| one > next));
+            let some = store.read(|conn| Ok(among(conn, &expression, &own, 3)?)).unwrap();
+            assert_eq!(some, all[..3]);
+        }
+    }
+
+    #[test]
+    fn the_block_of_a_number_is_as_in_the_rows_above() {
+        assert_eq!(block_word(block_of(16_384)), "' 1'");
+        assert_eq!((block_of(16_383), block_start(1)), (0, 16_384));
+    }
 }

@@ -15,13 +15,16 @@ pub(super) fn put(conn: &Connection, entries: &[SearchWords]) -> Result<()> {
     let mut fresh = conn.prepare_cached("delete from search_stale where entry = $1")?;
     let mut stale = conn.prepare_cached(
         "insert into search_stale (entry) select id from entries \
-         where id = $1 and edited_at is distinct from $2",
+         where id = $1 and (edited_at is distinct from $2 or \
+         (select fetched_at from articles where entry = $1 and why_not is null) \
+         is distinct from $3)",
     )?;
     for words in entries {
         let id = words.entry.0;
         statement.execute(params![words.title, words.body, id])?;
         fresh.execute([id])?;
-        stale.execute(params![id, words.edited_at.map(Time::millis)])?;
+        let article_at = words.article_at.map(Time::millis);
+        stale.execute(params![id, words.edited_at.map(Time::millis), article_at])?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod db;
+mod differential;
 mod feeds;
 #[path = "../../../tidings/tests/it/support/needed.rs"]
 mod needed;
@@ -11,5 +12,6 @@ mod queries;
 mod reading;
 mod record;
 mod report;
+mod rules;
 mod sample;
 mod schedule;

@@ -63,10 +63,21 @@ pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord
             Sighting::New => {
                 let claim = item.published.or(item.updated);
                 let published = Published { claim, at: entry.published_at };
-                record.document_mut().entries.new.push(NewEntry { key, item, published, content });
+                record.document_mut().entries.new.push(NewEntry {
+                    key,
+                    item,
+                    published,
+                    content,
+                    facts: store::EntryFacts::default(),
+                });
             }
             Sighting::Edited => {
-                record.document_mut().entries.edited.push(EditedEntry { key, item, content });
+                record.document_mut().entries.edited.push(EditedEntry {
+                    key,
+                    item,
+                    content,
+                    facts: store::EntryFacts::default(),
+                });
             }
             Sighting::Known | Sighting::Returned => {}
         }

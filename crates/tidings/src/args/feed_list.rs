@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::InstanceArgs;
+use super::whose::WhoseArgs;
 
 #[derive(Debug, Args)]
 pub struct FeedList {
@@ -22,6 +23,8 @@ pub struct FeedList {
     /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub whose: WhoseArgs,
     #[command(flatten)]
     pub place: InstanceArgs,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use feed::Time;
-use lab::budget::{BudgetOptions, PollAllowance};
+use lab::budget::{BudgetOptions, PollAllowance, PricedAllowance};
 use lab::measure::quality::{ModeWeights, Weights};
 use polling::budget::{Estimator, LearnShare, Spender};
 
@@ -135,9 +135,9 @@ pub struct LabBudgetArgs {
     /// year for it (repeatable)
     #[arg(long = "strategy", required = true, value_name = "NAME", num_args = 1..)]
     pub strategies: Vec<Spender>,
-    /// Polls per time, e.g. `1000/1h`
-    #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
-    pub budget: PollAllowance,
+    /// Polls per time, e.g. `1000/1h`; units if a poll has a price: `1000/1h:1+20/MB+5/s`
+    #[arg(long, value_name = "N/DURATION[:PRICE]")]
+    pub budget: PricedAllowance,
     /// The model by which the strategies predict feeds
     #[arg(long, value_name = "NAME", default_value = "periodic")]
     pub estimator: Estimator,
@@ -189,7 +189,7 @@ impl AsPublishedArgs {
             from_zero: self.from_zero,
             floor: !self.no_floor,
             pay_back: !self.no_pay_back,
-            learn: LearnShare::Off,
+            ..BudgetOptions::default()
         }
     }
 }
@@ -258,6 +258,10 @@ pub struct ExportTraceArgs {
     /// File for the trace; `.gz` is gzip, `-` standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Leave out the feeds that the dissertation left out of its evaluation: broken ones, those
+    /// without data a day after the first poll, and those that never carry dates
+    #[arg(long)]
+    pub evaluation: bool,
     #[command(flatten)]
     pub place: InstanceArgs,
 }
@@ -265,7 +269,7 @@ pub struct ExportTraceArgs {
 #[derive(Debug, Args)]
 pub struct WhatIfArgs {
     /// Also try strategies that spend this many polls, e.g. `1000/1h`
-    #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
+    #[arg(long, value_name = "N/DURATION")]
     pub budget: Option<PollAllowance>,
     /// Print JSON, for programs
     #[arg(long)]
@@ -342,15 +346,6 @@ fn zone(text: &str) -> Result<i32, String> {
         _ => Err(refuse()),
     };
     Ok(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60))
-}
-
-/// Reads `1000/1h`.
-fn allowance(text: &str) -> Result<PollAllowance, String> {
-    let refuse = || "not a budget; write polls and a time: 1000/1h".to_owned();
-    let (polls, per) = text.split_once('/').ok_or_else(refuse)?;
-    let polls: usize = polls.parse().map_err(|_| refuse())?;
-    let per = polling::parse_duration(per).map_err(|e| e.to_string())?;
-    if polls == 0 || per.is_zero() { Err(refuse()) } else { Ok(PollAllowance { polls, per }) }
 }
 
 fn weights(text: &str) -> Result<Weights, String> {

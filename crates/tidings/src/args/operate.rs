@@ -72,6 +72,47 @@ pub enum ConfigCommand {
     },
 }
 
+/// The part of the work that a process does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RunRole {
+    /// Poll the feeds and serve the page. If several processes share a database, one of them polls
+    /// and the others wait
+    #[default]
+    All,
+    /// Decide and record, and let terminals poll. Needs a database and a bus
+    Controller,
+    /// Poll for the active controller. Needs a bus only, and no database
+    Terminal,
+    /// Serve the page and the APIs, and never poll. Needs a database that another process polls for
+    Web,
+}
+
+impl RunRole {
+    pub const fn word(self) -> &'static str {
+        match self {
+            RunRole::All => "all",
+            RunRole::Controller => "controller",
+            RunRole::Terminal => "terminal",
+            RunRole::Web => "web",
+        }
+    }
+}
+
+/// The place of a process among several machines.
+#[derive(Clone, Debug, Default, Args)]
+pub struct BusArgs {
+    /// The NATS servers that connect the machines: nats://HOST:4222 or tls://HOST:4222, separated
+    /// by commas
+    #[arg(long, value_name = "URL")]
+    pub bus: Option<String>,
+    /// The name of this process among the machines
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The region in which this process stands
+    #[arg(long, value_name = "NAME")]
+    pub region: Option<String>,
+}
+
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use super::whose::WhoseArgs;
 use super::{InstanceArgs, duration};
 
 #[derive(Debug, Subcommand)]
@@ -20,6 +21,8 @@ pub enum QueryCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
+        whose: WhoseArgs,
+        #[command(flatten)]
         place: InstanceArgs,
     },
     /// Check a file; change nothing
@@ -30,6 +33,8 @@ pub enum QueryCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
+        whose: WhoseArgs,
+        #[command(flatten)]
         place: InstanceArgs,
     },
     /// List all queries
@@ -37,6 +42,8 @@ pub enum QueryCommand {
         /// Print JSON, for programs
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        whose: WhoseArgs,
         #[command(flatten)]
         place: InstanceArgs,
     },
@@ -49,6 +56,8 @@ pub enum QueryCommand {
         /// Print JSON, for programs
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        whose: WhoseArgs,
         #[command(flatten)]
         place: InstanceArgs,
     },
@@ -65,6 +74,8 @@ pub enum QueryCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
+        whose: WhoseArgs,
+        #[command(flatten)]
         place: InstanceArgs,
     },
     /// Show the progress and the dead letters of receivers
@@ -78,6 +89,8 @@ pub enum QueryCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
+        whose: WhoseArgs,
+        #[command(flatten)]
         place: InstanceArgs,
     },
 }
@@ -88,6 +101,8 @@ pub struct OneQuery {
     /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub whose: WhoseArgs,
     #[command(flatten)]
     pub place: InstanceArgs,
 }

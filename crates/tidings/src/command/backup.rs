@@ -5,7 +5,7 @@ use std::path::Path;
 
 use api::plural;
 use serde_json::json;
-use store::{BackupSummary, StoreError};
+use store::{BackupSummary, Location, StoreError};
 
 use crate::args::operate::Backup;
 use crate::error::{CliError, failed, input_error};
@@ -17,6 +17,9 @@ const OWN_FILES: [&str; 4] = ["tidings.db", "tidings.db-wal", "tidings.db-shm", 
 
 pub fn run(args: &Backup) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
+    if let Location::Postgres(_) = config.store {
+        return Err(input_error(pointer("backup")));
+    }
     access::refuse_lost(&config)?;
     if args.file == Path::new("-") {
         return to_standard_output(&config.data);
@@ -34,6 +37,16 @@ pub fn run(args: &Backup) -> Result<(), CliError> {
     let feeds = plural(copied.feeds, "feed", "feeds");
     let entries = plural(copied.entries, "entry", "entries");
     print_line(&format!("{file}: {feeds}, {entries}, {mb:.1} MB; checked"))
+}
+
+/// Says how a PostgreSQL database is copied and restored.
+pub fn pointer(command: &str) -> String {
+    format!(
+        "`tidings {command}` works with SQLite files. For PostgreSQL use its own tools: pg_dump \
+         --format=custom makes a copy while the daemon runs, and pg_restore loads it into a new \
+         database. After a restore let the numbers of entries leap: psql --single-transaction \
+         --file=operating/postgres-leap.sql; docs/how-to/use-postgresql.md explains the steps"
+    )
 }
 
 /// Refuses to overwrite the store itself, even with `--force`. A process that has the store open

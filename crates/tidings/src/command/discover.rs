@@ -3,7 +3,10 @@
 //! a guess by the path, costs one more request if it is wrong or to check it. The command does not
 //! know when a running daemon sent requests to the same domain.
 
-use std::path::PathBuf;
+mod journal;
+mod listed;
+mod progress;
+mod result;
 
 use ::parse::Limits;
 use ::parse::discover::{self, Candidate};
@@ -12,6 +15,7 @@ use fetch::{Fetched, Fetcher};
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::args::discover::DiscoverArgs;
 use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config;
 use crate::error::{CliError, failed_silently, input_error};
@@ -25,21 +29,29 @@ struct DiscoveredFeed {
     dropped: Option<String>,
 }
 
-pub async fn run(
-    urls: &[String],
-    json: bool,
-    allow_private: bool,
-    config: Option<PathBuf>,
-) -> Result<(), CliError> {
-    let place = InstanceArgs { data: None, database: None, config };
-    let network = NetworkArgs { allow_private, ..NetworkArgs::default() };
+pub async fn run(mut args: DiscoverArgs) -> Result<(), CliError> {
+    let place = InstanceArgs { data: None, database: None, config: args.config.take() };
+    let network = NetworkArgs { allow_private: args.allow_private, ..NetworkArgs::default() };
     let config = config::read(&place, &network)?;
-    let errands = Errands::alone(Fetcher::new(config.fetch)?, config.engine.gaps);
+    let gaps = config.engine.gaps;
+    let longest_gap = gaps.by_domain.values().copied().max().unwrap_or_default().max(gaps.default);
+    let errands = Errands::alone(Fetcher::new(config.fetch)?, gaps);
+    match args.from.take() {
+        Some(file) => {
+            let journal = listed::run(&errands, &args, &file, longest_gap).await?;
+            result::show(journal, &args)
+        }
+        None => pages(&errands, &args.urls, args.json).await,
+    }
+}
+
+/// Shows the feeds of a few pages.
+async fn pages(errands: &Errands, urls: &[String], json: bool) -> Result<(), CliError> {
     let mut any_failed = false;
     let mut answers: Vec<Value> = Vec::new();
     for text in urls {
         let url = feed::FeedUrl::parse(text).map_err(|e| input_error(e.to_string()))?;
-        let answer = match feeds_of(&errands, url.url().clone()).await {
+        let answer = match feeds_of(errands, url.url().clone()).await {
             Ok(found) => {
                 if !json {
                     print_found(&url.masked(), &found)?;
@@ -82,6 +94,8 @@ async fn feeds_of(errands: &Errands, url: Url) -> Result<Vec<DiscoveredFeed>, St
     }
 }
 
+const INTERNAL_ERROR: &str = "internal error; please report it";
+
 const NO_FEED: &str = "the page is not a feed and has no link to one; look for a feed link on the \
     site and use its address";
 
@@ -102,7 +116,7 @@ pub async fn fetched_page(
     url: Url,
 ) -> Result<(Url, Vec<u8>, Option<String>), String> {
     let Some((url, fetched)) = errands.page(url).await else {
-        return Err("internal error; please report it".to_owned());
+        return Err(INTERNAL_ERROR.to_owned());
     };
     match fetched {
         Fetched::Body { bytes, content_type, .. } => Ok((url, bytes.to_vec(), content_type)),

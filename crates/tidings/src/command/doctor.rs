@@ -1,6 +1,10 @@
 //! `tidings doctor`: checks configuration, storage, clock and network, and says what to do. It
 //! sends no HTTP request: name lookups are enough to see whether the network works.
 
+mod duplicates;
+mod secrets;
+mod server;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +12,7 @@ use std::time::Duration;
 use engine::Clock;
 use feed::Time;
 use serde_json::json;
-use store::{LockError, OpenMode, Store, StoreError};
+use store::{Location, LockError, OpenMode, Store, StoreError};
 
 use crate::args::InstanceArgs;
 use crate::checked_settings::CheckedSettings;
@@ -61,32 +65,34 @@ impl DoctorCheck {
 pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let now = Clock::System.now();
-    let store = Store::open(&config.store, OpenMode::ReadOnly);
-    let held = config.data.exists().then(|| store::lock(&config.data).err()).flatten();
+    let server = server::look(&config);
+    let store = match &server {
+        Some(server) if !server.is_usable => None,
+        _ => Some(Store::open(&config.store, OpenMode::ReadOnly)),
+    };
+    let has_folder = server.is_none() && config.data.exists();
+    let held = has_folder.then(|| store::lock(&config.data).err()).flatten();
     let held = held.filter(LockError::is_held);
-    let daemons = match &store {
-        Ok(store) => CheckedSettings::of_daemon(store, held.as_ref())?,
-        Err(_) => None,
+    let daemons = match (&store, &server) {
+        (Some(Ok(store)), None) => CheckedSettings::of_daemon(store, held.as_ref())?,
+        (Some(Ok(store)), Some(server)) if server.is_recorded => CheckedSettings::kept(store)?,
+        _ => None,
     };
     let judged = daemons.unwrap_or_else(|| CheckedSettings::of(&config));
     let mut checks = configuration(&judged, &config, held.as_ref());
-    let store = match store {
+    checks.extend(server.into_iter().flat_map(|server| server.checks));
+    let store = store.and_then(|opened| match opened {
         Ok(store) => Some(store),
-        Err(error @ StoreError::Missing { .. }) if held.is_none() => {
-            let remedy = "add a feed: tidings feed add URL; or import a list: tidings import FILE"
-                .to_owned();
-            checks.push(DoctorCheck::advice("storage", error.to_string(), remedy));
-            None
-        }
         Err(error) => {
-            let remedy = "do what the message says; if the file is damaged, restore a backup";
-            checks.push(DoctorCheck::trouble("storage", error.to_string(), remedy.to_owned()));
+            checks.push(unopened(&error, held.is_some()));
             None
         }
-    };
+    });
     if let Some(store) = &store {
         checks.extend(storage(store, &judged, &config, now)?);
         checks.extend(access(store, &judged)?);
+        checks.extend(duplicates::check(store)?);
+        checks.extend(secrets::check(store, &config)?);
     }
     checks.push(clock(store.as_ref(), now)?);
     if let Some(store) = &store {
@@ -95,6 +101,16 @@ pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     print(&checks, json)?;
     let trouble = checks.iter().any(|c| c.level == CheckLevel::Trouble);
     if trouble { Err(failed_silently()) } else { Ok(()) }
+}
+
+/// Says why the store cannot be opened.
+fn unopened(error: &StoreError, is_held: bool) -> DoctorCheck {
+    if matches!(error, StoreError::Missing { .. }) && !is_held {
+        let remedy = "add a feed: tidings feed add URL; or import a list: tidings import FILE";
+        return DoctorCheck::advice("storage", error.to_string(), remedy.to_owned());
+    }
+    let remedy = "do what the message says; if the file is damaged, restore a backup";
+    DoctorCheck::trouble("storage", error.to_string(), remedy.to_owned())
 }
 
 fn print(checks: &[DoctorCheck], json: bool) -> Result<(), CliError> {
@@ -197,16 +213,8 @@ fn storage(
                 .to_owned(),
         ));
     }
-    match store::lock(&config.data) {
-        Ok(_ours) => checks.push(DoctorCheck::good("daemon", "not running".to_owned())),
-        Err(held) if held.is_held() => {
-            let pid = held.pid().map_or_else(String::new, |pid| format!(", process {pid}"));
-            checks.push(DoctorCheck::good("daemon", format!("running{pid}")));
-        }
-        Err(error) => {
-            let remedy = "check the owner and the mode of the data folder".to_owned();
-            checks.push(DoctorCheck::trouble("storage", error.to_string(), remedy));
-        }
+    if let Location::Folder(folder) = &config.store {
+        checks.push(daemon(folder));
     }
     if counts.failing > 0 {
         checks.push(DoctorCheck::advice(
@@ -224,6 +232,21 @@ fn storage(
         ));
     }
     Ok(checks)
+}
+
+/// Says whether a process holds the lock of the data folder.
+fn daemon(folder: &Path) -> DoctorCheck {
+    match store::lock(folder) {
+        Ok(_ours) => DoctorCheck::good("daemon", "not running".to_owned()),
+        Err(held) if held.is_held() => {
+            let pid = held.pid().map_or_else(String::new, |pid| format!(", process {pid}"));
+            DoctorCheck::good("daemon", format!("running{pid}"))
+        }
+        Err(error) => {
+            let remedy = "check the owner and the mode of the data folder".to_owned();
+            DoctorCheck::trouble("storage", error.to_string(), remedy)
+        }
+    }
 }
 
 /// A new store is readable only by its owner. A store of an older program keeps its file mode.

@@ -23,9 +23,10 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
     if let Some(name) = &args.query {
         return super::query::entries::run(args, &store, name);
     }
+    let account = args.whose.find(&store)?;
     let feed = match &args.feed {
         None => None,
-        Some(name) => Some(store.find_feed(name)?.ok_or_else(|| {
+        Some(name) => Some(store.find_feed_of(account, name)?.ok_or_else(|| {
             input_error(format!(
                 "there is no feed {}; list all with: tidings feed list",
                 shown_url(name)
@@ -48,7 +49,7 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
         let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
         let batch = match feed {
             None => {
-                let page = store.stream(after, limit)?;
+                let page = store.stream_of(account, after, limit)?;
                 if page.gap && asked {
                     say_gap(&mut gap);
                 }
@@ -83,7 +84,7 @@ pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
 /// Waits until the next look for new entries.
 pub fn wait(store: &Store) -> Result<(), CliError> {
     if store.is_lost() {
-        let file = store.path().display();
+        let file = store.location().shown();
         let remedy = "start this command again once the daemon is ready";
         return Err(failed(format!("{file} was removed or replaced; {remedy}")));
     }

@@ -1,19 +1,25 @@
-//! `tidings export`: prints all feeds as a subscription list.
+//! `tidings export`: prints all feeds, or those of an account, as a subscription list.
 
 use feed::FeedUrl;
 use parse::opml::Outline;
 use serde_json::json;
 use store::FeedFilter;
 
+use crate::args::whose::WhoseArgs;
 use crate::args::{ExportFormat, InstanceArgs};
 use crate::error::CliError;
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
-pub fn run(format: ExportFormat, with_secrets: bool, place: &InstanceArgs) -> Result<(), CliError> {
+pub fn run(
+    format: ExportFormat,
+    with_secrets: bool,
+    whose: &WhoseArgs,
+    place: &InstanceArgs,
+) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
-    let feeds = store.feeds(&FeedFilter::default())?;
+    let feeds = store.feeds_of(whose.find(&store)?, &FeedFilter::default())?;
     let url = |url: &FeedUrl| if with_secrets { url.as_str().to_owned() } else { url.masked() };
     match format {
         ExportFormat::Json => {

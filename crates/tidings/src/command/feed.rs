@@ -1,18 +1,22 @@
 //! `tidings feed …`: add, list, show, explain, poll, set up, move, remove.
 
+pub mod bulk;
+mod fetch;
 mod list;
 mod poll;
 
 use std::time::Duration;
 
-use api::plural;
+use api::{fetch_change, plural};
 use dispatch::command::{Command, CommandResult, FeedSettingsChange, NotAdded, Target};
 use engine::Clock;
 use polling::model::behaviour::Behaviour;
 use serde_json::{Map, Value, json};
-use store::{FeedRow, Store};
+use store::{AccountId, FeedRow, Store};
 
 use super::why;
+use crate::args::fetch::FetchArgs;
+use crate::args::whose::WhoseArgs;
 use crate::args::{self, FeedCommand, FeedSet, InstanceArgs, NetworkArgs, OneFeed};
 use crate::error::{CliError, failed, failed_silently, input_error};
 use crate::output::{self, one_line, print_json, print_line, shown_url};
@@ -20,8 +24,9 @@ use crate::{access, config};
 
 pub async fn run(feed: FeedCommand) -> Result<(), CliError> {
     match feed {
-        FeedCommand::Add { urls, tags, no_poll, force, json, network, place } => {
-            let command = Command::Add { urls, tags, poll: !no_poll, force };
+        FeedCommand::Add { urls, tags, no_poll, force, json, whose, network, place } => {
+            let account = whose.account(&config::read(&place, &network)?)?;
+            let command = Command::Add { urls, tags, poll: !no_poll, force, account };
             add(command, json, &network, &place).await
         }
         FeedCommand::List(asked) => list::run(asked),
@@ -31,9 +36,11 @@ pub async fn run(feed: FeedCommand) -> Result<(), CliError> {
             let feeds = (!all).then_some(feeds);
             poll::run(feeds, json, &network, &place).await
         }
-        FeedCommand::Set(set) => change(set).await,
+        FeedCommand::Set(set) => change(*set).await,
+        FeedCommand::Change(wanted) => bulk::change(*wanted).await,
+        FeedCommand::Undo(undo) => bulk::undo(undo).await,
         FeedCommand::Move { feed, url, json, place } => move_feed(feed, url, json, &place).await,
-        FeedCommand::Remove(one) => remove(one).await,
+        FeedCommand::Remove { one, whose } => remove(one, &whose).await,
     }
 }
 
@@ -157,6 +164,7 @@ fn show(one: &OneFeed) -> Result<(), CliError> {
         "reason": f.schedule.why.reason,
         "held": f.schedule.why.held,
         "gone": f.location.gone.as_ref().map(|g| g.reason.clone()),
+        "requests": requests(&store, f.id)?,
     });
     if let (Value::Object(all), Value::Object(more)) = (&mut value, more) {
         all.extend(more);
@@ -182,8 +190,20 @@ fn show(one: &OneFeed) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The settings for the requests of a feed, without secrets.
+fn requests(store: &Store, feed: feed::FeedId) -> Result<Vec<String>, CliError> {
+    let rows = store.fetch_settings_of(feed)?.into_iter();
+    let rows = rows.map(|row| format!("{}: {}", row.setting.name(), fetch_change::shown(&row)));
+    Ok(rows.collect())
+}
+
 pub fn find(store: &Store, name: &str) -> Result<feed::FeedId, CliError> {
-    store.find_feed(name)?.ok_or_else(|| {
+    find_of(store, AccountId::LOCAL, name)
+}
+
+/// Finds a feed that an account reads.
+fn find_of(store: &Store, account: AccountId, name: &str) -> Result<feed::FeedId, CliError> {
+    store.find_feed_of(account, name)?.ok_or_else(|| {
         input_error(format!(
             "there is no feed {}; list all with: tidings feed list",
             shown_url(name)
@@ -205,12 +225,34 @@ async fn change(set: FeedSet) -> Result<(), CliError> {
         max_delay: seconds("--max-delay", set.max_delay)?,
         weight: set.weight,
         paused: if set.pause { Some(true) } else { set.resume.then_some(false) },
+        articles: set.articles.as_deref().map(article_mode).transpose()?,
+        article_selector: set.article_selector.map(|css| (css != "default").then_some(css)),
+        region: set.region.map(|region| (region != "any").then_some(region)),
     };
-    if change == FeedSettingsChange::default() {
-        let what = "--policy, --alpha, --beta, --weight, --max-delay, --pause or --resume";
+    let mut commands = Vec::new();
+    if set.fetch != FetchArgs::default() {
+        let Target::Feed(name) = &target else {
+            let text = "settings for requests belong to one feed; name it instead of --tag";
+            return Err(input_error(text.to_owned()));
+        };
+        let store = access::read(&config)?;
+        let whose = set.whose.find(&store)?;
+        let account = (whose != AccountId::LOCAL).then_some(whose.0);
+        let feed = find_of(&store, whose, name)?;
+        commands.extend(fetch::command(&set.fetch, &config, &store, feed, account)?);
+    } else if set.whose.user.is_some() {
+        let text = "--user: only the settings for requests belong to one account";
+        return Err(input_error(text.to_owned()));
+    }
+    if change != FeedSettingsChange::default() {
+        commands.push(Command::Set { target, change });
+    }
+    if commands.is_empty() {
+        let what = "--policy, --alpha, --beta, --weight, --max-delay, --articles, \
+                    --article-selector, --region, --pause, --resume or a flag for its requests";
         return Err(input_error(format!("nothing to set; name one of {what}")));
     }
-    let command = Command::Set { target, change };
+    let command = Command::Together { commands };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
     let CommandResult::Set { feeds } = done else { return Err(other_answer()) };
     if set.json {
@@ -218,6 +260,16 @@ async fn change(set: FeedSet) -> Result<(), CliError> {
     }
     let later = if feeds == 0 { "; it will apply to feeds that get the tag" } else { "" };
     print_line(&format!("set for {}{later}", plural(feeds as u64, "feed", "feeds")))
+}
+
+fn article_mode(word: &str) -> Result<Option<feed::ArticleMode>, CliError> {
+    match feed::ArticleMode::from_word(word) {
+        Some(mode) => Ok(Some(mode)),
+        None if word == "default" => Ok(None),
+        None => Err(input_error(format!(
+            "--articles: `{word}` is not `never`, `opened`, `every` or `default`"
+        ))),
+    }
 }
 
 fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, CliError> {
@@ -256,15 +308,19 @@ async fn move_feed(
     Ok(())
 }
 
-async fn remove(one: OneFeed) -> Result<(), CliError> {
+async fn remove(one: OneFeed, whose: &WhoseArgs) -> Result<(), CliError> {
     let config = config::read_offline(&one.place)?;
-    let command = Command::Remove { feed: one.feed };
+    let account = whose.account(&config)?;
+    let command = Command::Remove { feed: one.feed, account };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
     let CommandResult::Removed { feed, url } = done else { return Err(other_answer()) };
     if one.json {
         return print_json(&json!({ "id": feed, "url": url }));
     }
-    print_line(&format!("feed {feed} removed: {url}"))
+    match &whose.user {
+        None => print_line(&format!("feed {feed} removed: {url}")),
+        Some(name) => print_line(&format!("{name} no longer reads feed {feed}: {url}")),
+    }
 }
 
 fn other_answer() -> CliError {

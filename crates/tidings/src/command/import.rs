@@ -7,12 +7,19 @@ use dispatch::command::{Command, CommandResult, ImportedFeed};
 use serde_json::json;
 
 use crate::args::InstanceArgs;
+use crate::args::whose::WhoseArgs;
 use crate::error::{CliError, failed, input_error};
 use crate::output::{self, print_json, print_line};
 use crate::{access, config};
 
-pub async fn run(file: &Path, json: bool, place: &InstanceArgs) -> Result<(), CliError> {
+pub async fn run(
+    file: &Path,
+    json: bool,
+    whose: &WhoseArgs,
+    place: &InstanceArgs,
+) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
+    let account = whose.account(&config)?;
     let shown = file.display().to_string();
     let bytes = output::read_input(file)?;
     let list = ::parse::opml::read(&bytes).map_err(|e| input_error(format!("{shown}: {e}")))?;
@@ -29,7 +36,7 @@ pub async fn run(file: &Path, json: bool, place: &InstanceArgs) -> Result<(), Cl
     let n_listed = feeds.len();
     let progress =
         output::spinner(&format!("importing {}", plural(n_listed as u64, "feed", "feeds")));
-    let done = access::carry_out(&config, Command::Import { feeds }, &|_, _| ()).await?;
+    let done = access::carry_out(&config, Command::Import { feeds, account }, &|_, _| ()).await?;
     progress.finish_and_clear();
     let CommandResult::Imported { added, known, refused } = done else {
         return Err(failed(

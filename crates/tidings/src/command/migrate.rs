@@ -68,7 +68,6 @@ fn explain(error: MigrationError, from: &Location, to: &Location) -> CliError {
             error @ (StoreError::NotEmpty { .. }
             | StoreError::OtherMigration { .. }
             | StoreError::Newer { .. }
-            | StoreError::Older { .. }
             | StoreError::Foreign { .. }
             | StoreError::Unfit { .. }),
         ) => input_error(error.to_string()),
@@ -99,6 +98,7 @@ fn print_summary_json(
     print_json(&json!({
         "from": &*from.shown(), "to": &*to.shown(), "tables": tables, "findings": findings,
         "tables_resumed": moved.n_resumed, "started_over": moved.is_started_over,
+        "older_version": moved.older_version,
     }))
 }
 
@@ -108,6 +108,12 @@ fn print_summary(from: &Location, to: &Location, moved: &MigrationSummary) -> Re
         table.add_row([row.name.clone(), row.rows.to_string(), row.hash.clone()]);
     }
     print_line(&table.to_string())?;
+    if let Some(version) = moved.older_version {
+        print_line(&format!(
+            "An older Tidings wrote the source (schema version {version}). The copy has the \
+             schema of this program. The source is unchanged."
+        ))?;
+    }
     if moved.is_started_over {
         print_line(
             "The source had changed since the interrupted migration. Everything was copied again.",

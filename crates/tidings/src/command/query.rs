@@ -13,9 +13,10 @@ use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult, S
 use engine::command::queries::{CheckError, CheckedQueryFile, check, located};
 use query::{Access, Effect};
 use serde_json::json;
-use store::{OpenMode, QueryRow, Store, StoreError};
+use store::{AccountId, OpenMode, QueryRow, Store, StoreError};
 
 use crate::args::query::{OneQuery, QueryCommand};
+use crate::args::whose::WhoseArgs;
 use crate::config::{self, Config};
 use crate::error::{CliError, failed, input_error};
 use crate::output::{complain, print_json, print_line, read_input, relative, table};
@@ -23,26 +24,30 @@ use crate::{access, args::InstanceArgs};
 
 pub async fn run(query: QueryCommand) -> Result<(), CliError> {
     match query {
-        QueryCommand::Apply { file, past, json, place } => {
+        QueryCommand::Apply { file, past, json, whose, place } => {
             let config = config::read_offline(&place)?;
             let text = text(&file)?;
-            checked(&config, &file, &text)?;
+            let account = whose.account(&config)?;
+            checked(&config, &whose, &file, &text)?;
             let (file, past) = (file.display().to_string(), past.map(|past| past.as_secs()));
-            let granted = carry_out(&config, QueriesCommand::Apply { file, text, past }).await?;
+            let wish = QueriesCommand::Apply { file, text, past, account };
+            let granted = carry_out(&config, wish).await?;
             say_applied(&granted, json)
         }
-        QueryCommand::Check { file, json, place } => {
+        QueryCommand::Check { file, json, whose, place } => {
             let config = config::read_offline(&place)?;
-            let checked = checked(&config, &file, &text(&file)?)?;
+            let checked = checked(&config, &whose, &file, &text(&file)?)?;
             say_checked(&checked, json)
         }
-        QueryCommand::List { json, place } => list(&place, json),
-        QueryCommand::Show { name, with_secrets, json, place } => {
-            show::run(&name, with_secrets, json, &place)
+        QueryCommand::List { json, whose, place } => list(&place, &whose, json),
+        QueryCommand::Show { name, with_secrets, json, whose, place } => {
+            show::run(&name, with_secrets, json, &whose, &place)
         }
-        QueryCommand::Drop(OneQuery { name, json, place }) => {
+        QueryCommand::Drop(OneQuery { name, json, whose, place }) => {
             let config = config::read_offline(&place)?;
-            let granted = carry_out(&config, QueriesCommand::Drop { name: name.clone() }).await?;
+            let account = whose.account(&config)?;
+            let wish = QueriesCommand::Drop { name: name.clone(), account };
+            let granted = carry_out(&config, wish).await?;
             let QueriesResult::Dropped { feeds_resting } = granted else {
                 return Err(odd_answer());
             };
@@ -52,9 +57,11 @@ pub async fn run(query: QueryCommand) -> Result<(), CliError> {
             let feeds = plural(feeds_resting as u64, "feed is", "feeds are");
             print_line(&format!("{name} is deleted; {feeds} no longer polled."))
         }
-        QueryCommand::Test { file, past, json, place } => test::run(&file, past, json, &place),
-        QueryCommand::Deliveries { name, replay, json, place } => {
-            deliveries::run(name.as_deref(), replay, json, &place).await
+        QueryCommand::Test { file, past, json, whose, place } => {
+            test::run(&file, past, json, &whose, &place)
+        }
+        QueryCommand::Deliveries { name, replay, json, whose, place } => {
+            deliveries::run(name.as_deref(), replay, json, &whose, &place).await
         }
     }
 }
@@ -79,13 +86,19 @@ pub fn text(file: &Path) -> Result<String, CliError> {
 }
 
 /// Checks a file against the stored queries. Prints faults to standard error, one on each line.
-fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile, CliError> {
+fn checked(
+    config: &Config,
+    whose: &WhoseArgs,
+    file: &Path,
+    text: &str,
+) -> Result<CheckedQueryFile, CliError> {
     let store = match Store::open(&config.store, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
         Err(StoreError::Missing { .. }) => None,
         Err(error) => return Err(error.into()),
     };
-    check(store.as_ref(), text).map_err(|error| match error {
+    let account = store.as_ref().map(|store| whose.find(store)).transpose()?;
+    check(store.as_ref(), account.unwrap_or(AccountId::LOCAL), text).map_err(|error| match error {
         CheckError::Store(error) => error.into(),
         CheckError::Faults(faults) => {
             complain(&located(&file.display().to_string(), &faults));
@@ -95,8 +108,8 @@ fn checked(config: &Config, file: &Path, text: &str) -> Result<CheckedQueryFile,
 }
 
 /// Finds a query by its name.
-fn find(store: &Store, name: &str) -> Result<QueryRow, CliError> {
-    store.query(name)?.ok_or_else(|| {
+fn find(store: &Store, account: AccountId, name: &str) -> Result<QueryRow, CliError> {
+    store.query_of(account, name)?.ok_or_else(|| {
         let shown = crate::output::one_line(name, 100);
         input_error(format!("there is no query {shown}; list all with: tidings query list"))
     })
@@ -154,12 +167,12 @@ fn access_word(row: &QueryRow) -> &'static str {
     }
 }
 
-fn list(place: &InstanceArgs, as_json: bool) -> Result<(), CliError> {
+fn list(place: &InstanceArgs, whose: &WhoseArgs, as_json: bool) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let now = engine::Clock::System.now();
     let (mut values, mut rows) = (Vec::new(), table(["name", "access", "kept", "changed"]));
-    for row in store.queries()? {
+    for row in store.queries_of(whose.find(&store)?)? {
         let kept = store.n_query_entries(row.id)?;
         let changed = relative(row.changed_at, now);
         rows.add_row([&row.name, access_word(&row), &kept.to_string(), &changed]);

@@ -6,10 +6,12 @@ use std::time::Duration;
 use dispatch::command::{Command, CommandRefusal, CommandResult, REQUEST_KIND};
 use engine::Engine;
 use engine::command::carry_out;
-use store::{CommandRequest, RequestId, StoreError};
+use store::{CommandRequest, RequestId, Signal, StoreError};
 
-/// The interval of looks for requests. A command waits no longer than this for its start.
+/// The interval of looks for requests. A command waits no longer than this for its start. On
+/// PostgreSQL a signal says that there is one, and the longer interval is for lost signals.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(2);
 /// The interval of attempts to write an answer.
 const ANSWER_AGAIN_EVERY: Duration = Duration::from_secs(1);
 
@@ -17,6 +19,7 @@ const ANSWER_AGAIN_EVERY: Duration = Duration::from_secs(1);
 /// domain's gap does not delay another request.
 pub async fn serve(engine: Arc<Engine>) {
     let mut last_error = None;
+    let mut signals = engine.store.signals(Signal::Requests);
     loop {
         match engine.store.take_requests() {
             Ok(requests) => {
@@ -27,7 +30,7 @@ pub async fn serve(engine: Arc<Engine>) {
             }
             Err(error) => log_once(&mut last_error, &error),
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        signals.wait(LOOK_EVERY, LOOK_AT_LEAST_EVERY).await;
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use store::{ErrorKind, StoreError};
+use store::{ErrorKind, Location, StoreError};
 
 use crate::args::operate::Restore;
 use crate::config;
@@ -14,6 +14,9 @@ use crate::output::{self, print_json, print_line};
 
 pub fn run(args: &Restore) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
+    if let Location::Postgres(_) = config.store {
+        return Err(input_error(super::backup::pointer("restore")));
+    }
     let (from, length) = open(&args.file)?;
     let lock = store::lock(&config.data)?;
     let had = config.data.join("tidings.db").exists();

@@ -1,31 +1,37 @@
 //! `tidings run`: the daemon, one round with `--once`, or the demonstration.
 
-mod figures;
+mod beats;
+mod cut_off;
+pub mod figures;
 mod once;
+mod progress;
+mod publication;
 mod recorder;
 mod slot;
+mod terminal;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::population::PopulationJob;
 use api::what_if::ReplayJob;
-use engine::{Clock, Engine};
-use store::{Location, Lock, OpenMode, Store, StoreError};
+use engine::{Clock, EarlierEpochs};
+use store::{Location, Lock, MachineWish, OpenMode, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use self::beats::{MachineBeats, RunningBeats};
 use self::recorder::Recorder;
 use self::slot::{EngineSlot, Started};
+use self::terminal::MachinePlace;
 use super::demo;
 use crate::access;
 use crate::args::RunArgs;
+use crate::args::operate::RunRole;
 use crate::config::{self, Config};
 use crate::error::{CliError, failed, input_error};
-use crate::output;
 
-/// The interval of log lines about the first round of polls.
-const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 /// How long a new process waits for another one to create the tables.
 const TABLES_WITHIN: Duration = Duration::from_secs(30);
 
@@ -40,6 +46,13 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
         config.listen = listen;
         config.engine.delivery.own = Some(listen);
     }
+    config.machine = config.machine.with(&args.bus)?;
+    config.bus.with_url(args.bus.bus.as_ref())?;
+    if args.role == RunRole::Terminal {
+        return terminal::run(&config, &args).await;
+    }
+    refuse_role(&args, &config)?;
+    let place = MachinePlace::new(&config.machine, args.role, config.engine.seed);
     // Over PostgreSQL the seat takes the place of the lock.
     let lock = match &config.store {
         Location::Folder(_) => Some(store::lock(&config.data)?),
@@ -48,20 +61,48 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
     if args.once {
         return once::once(&config, lock).await;
     }
-    if !config.listen.ip().is_loopback() && !has_accounts(&config, lock.is_some())? {
+    if !config.listen.ip().is_loopback() && !has_accounts(&config, args.role, lock.is_some())? {
         return Err(input_error(format!(
             "without an account the page is served on loopback only, not on {}; create one \
              first: tidings user add NAME",
             config.listen
         )));
     }
-    daemon(config, lock, args.demo).await
+    daemon(config, lock, args.role, args.demo, place).await
 }
 
-fn has_accounts(config: &Config, is_locked: bool) -> Result<bool, CliError> {
-    let store = match is_locked {
-        true => Store::open(&config.store, OpenMode::ReadWrite)?,
-        false => access::write(config)?,
+/// A process that only serves pages needs another one that polls, and so a store for both.
+fn refuse_role(args: &RunArgs, config: &Config) -> Result<(), CliError> {
+    let role = match args.role {
+        RunRole::All | RunRole::Terminal => return Ok(()),
+        RunRole::Controller => "controller",
+        RunRole::Web => "web",
+    };
+    if args.demo || args.once {
+        let text = format!("--role {role} never polls; leave out --demo and --once");
+        return Err(input_error(text));
+    }
+    if let Location::Folder(_) = &config.store {
+        return Err(input_error(format!(
+            "--role {role} needs a store that several processes share; name a PostgreSQL \
+             database: --database postgres://USER@HOST/NAME"
+        )));
+    }
+    if args.role == RunRole::Controller && !config.bus.is_set() {
+        return Err(input_error(
+            "--role controller polls through terminals; name the bus that leads to them: --bus \
+             nats://127.0.0.1:4222"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn has_accounts(config: &Config, role: RunRole, is_locked: bool) -> Result<bool, CliError> {
+    let store = match (is_locked, role) {
+        (true, _) => Store::open(&config.store, OpenMode::ReadWrite)?,
+        (false, RunRole::All | RunRole::Controller) => access::write(config)?,
+        (false, RunRole::Web | RunRole::Terminal) => Store::open(&config.store, OpenMode::Shared)?,
     };
     Ok(store.has_accounts()?)
 }
@@ -69,7 +110,7 @@ fn has_accounts(config: &Config, is_locked: bool) -> Result<bool, CliError> {
 /// Returns a new seed at every start. Otherwise jitter would send the same burst of polls after
 /// each restart.
 #[expect(clippy::disallowed_methods, reason = "the one source of chance; it is passed down")]
-fn seed() -> u64 {
+pub fn seed() -> u64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
     RandomState::new().build_hasher().finish()
 }
@@ -82,73 +123,151 @@ struct Stores {
     recorder: Option<Store>,
 }
 
-async fn daemon(config: Config, lock: Option<Lock>, demonstrates: bool) -> Result<(), CliError> {
+async fn daemon(
+    config: Config,
+    lock: Option<Lock>,
+    role: RunRole,
+    demonstrates: bool,
+    place: MachinePlace,
+) -> Result<(), CliError> {
     let listener = listen(config.listen).await?;
     let (stop, stopped) = watch::channel(false);
-    let (config, stores, clock) = if demonstrates {
-        let demo = demo::prepare(config, Clock::System.now()).await?;
-        let (config, store, clock) = demo.serve(until(stopped.clone()));
-        let page = match &config.store {
-            Location::Folder(_) => store.clone(),
-            Location::Postgres(_) => Store::open(&config.store, OpenMode::Shared)?,
-        };
-        (config, Stores { page, recorder: Some(store) }, clock)
-    } else {
-        let stores = open(&config).await?;
-        (config, stores, Clock::System)
+    let (config, stores, clock) = match demonstrates {
+        true => open_demo(config, stopped.clone()).await?,
+        false => {
+            let stores = open(&config, role).await?;
+            (config, stores, Clock::System)
+        }
     };
     if let Some(lock) = &lock {
         lock.name_store(stores.page.path())?;
     }
-    if !config.has_contact && !demonstrates {
+    advise(&config, &stores.page, role, demonstrates)?;
+    let started = Started { at: clock.now(), is_demo: demonstrates };
+    let address = listener.local_addr()?;
+    let slot = EngineSlot::new(stores.page.clone(), started, &config);
+    let (wishes, wish) = watch::channel(MachineWish::Work);
+    let context = context(&config, &stores.page, &slot, &clock, address)?;
+    let context = api::ServerContext { draining: draining(wish.clone()), ..context };
+    let server =
+        tokio::spawn(api::serve(listener, api::router(context.clone()), until(stopped.clone())));
+    say_where(&config, role, address);
+    let on_server = matches!(config.store, Location::Postgres(_));
+    let bus = terminal::road(&config, role, &place).await?;
+    let beats = on_server.then(|| {
+        let (store, slot, clock) = (stores.page.clone(), slot.clone(), clock.clone());
+        let place = place.clone();
+        let bus = bus.as_ref().map(|road| road.bus.clone());
+        RunningBeats::start(MachineBeats { place, role, store, slot, clock, bus, wishes })
+    });
+    let (engine_slot, earlier) = (slot.clone(), EarlierEpochs::default());
+    let recorder = Recorder {
+        config,
+        clock,
+        slot: engine_slot,
+        context,
+        started,
+        place,
+        bus,
+        role,
+        earlier,
+        wish,
+    };
+    let mut signal = Box::pin(stopped_by_signal(&stop));
+    let ended = match stores.recorder {
+        Some(store) if !on_server => recorder.run_alone(store, signal.as_mut()).await,
+        first => tokio::select! {
+            ended = recorder.run_on_server(first, signal.as_mut()) => ended,
+            error = slot.watch_recorder() => Err(error.into()),
+        },
+    };
+    drop(signal);
+    if let Some(beats) = beats {
+        beats.end().await;
+    }
+    // Ends the page's server if no signal did.
+    drop(stop);
+    if let Ok(Err(error)) = server.await {
+        tracing::error!(%error, "the page's server ended badly");
+    }
+    drop(lock);
+    ended
+}
+
+/// Prepares and serves a demonstration until the daemon stops.
+async fn open_demo(
+    config: Config,
+    stopped: watch::Receiver<bool>,
+) -> Result<(Config, Stores, Clock), CliError> {
+    let demo = demo::prepare(config, Clock::System.now()).await?;
+    let (config, store, clock) = demo.serve(until(stopped));
+    let page = match &config.store {
+        Location::Folder(_) => store.clone(),
+        Location::Postgres(_) => Store::open(&config.store, OpenMode::Shared)?,
+    };
+    Ok((config, Stores { page, recorder: Some(store) }, clock))
+}
+
+/// Waits for a signal, and tells the page's server to end.
+async fn stopped_by_signal(stop: &watch::Sender<bool>) {
+    if let Err(error) = wait_for_signal().await {
+        tracing::error!(%error, "cannot wait for signals");
+    }
+    tracing::info!("stopping");
+    // Nobody listens any more if the page's server has ended.
+    let _ = stop.send(true);
+}
+
+/// Logs what an operator may have forgotten.
+fn advise(
+    config: &Config,
+    page: &Store,
+    role: RunRole,
+    demonstrates: bool,
+) -> Result<(), CliError> {
+    if !config.has_contact && !demonstrates && role == RunRole::All {
         tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");
     }
-    if !stores.page.has_accounts()? {
+    if !page.has_accounts()? {
         tracing::info!(
             "there is no account yet: everybody at this machine may use the page; create one \
              with `tidings user add NAME`"
         );
     }
-    let started = Started { at: clock.now(), is_demo: demonstrates };
-    let address = listener.local_addr()?;
-    let slot = EngineSlot::new(stores.page.clone(), started);
-    let context = context(&config, &stores.page, &slot, &clock, address)?;
-    let server =
-        tokio::spawn(api::serve(listener, api::router(context.clone()), until(stopped.clone())));
-    let store = config.store.shown();
-    tracing::info!(%store, "watching; the page is at http://{address}/");
-    let on_server = matches!(config.store, Location::Postgres(_));
-    let recorder = Recorder { config, clock, slot, context, started };
-    let signal = async {
-        if let Err(error) = wait_for_signal().await {
-            tracing::error!(%error, "cannot wait for signals");
-        }
-        tracing::info!("stopping");
-        // Nobody listens any more if the page's server has ended.
-        let _ = stop.send(true);
-    };
-    let signal = Box::pin(signal);
-    match stores.recorder {
-        Some(store) if !on_server => recorder.run_alone(store, signal).await?,
-        first => recorder.run_on_server(first, signal).await?,
-    }
-    if let Ok(Err(error)) = server.await {
-        tracing::error!(%error, "the page's server ended badly");
-    }
-    drop(lock);
     Ok(())
 }
 
+/// Returns whether an operator drains this process.
+fn draining(wish: watch::Receiver<MachineWish>) -> Arc<dyn Fn() -> bool + Send + Sync> {
+    Arc::new(move || *wish.borrow() == MachineWish::Drain)
+}
+
+fn say_where(config: &Config, role: RunRole, address: SocketAddr) {
+    let store = config.store.shown();
+    match role {
+        RunRole::All | RunRole::Controller | RunRole::Terminal => {
+            tracing::info!(%store, "watching; the page is at http://{address}/");
+        }
+        RunRole::Web => {
+            tracing::info!(%store, "serving the page at http://{address}/; another process polls");
+        }
+    }
+}
+
 /// Opens the stores. Over PostgreSQL, a process that finds the seat taken serves the page only.
-async fn open(config: &Config) -> Result<Stores, CliError> {
+async fn open(config: &Config, role: RunRole) -> Result<Stores, CliError> {
     if matches!(config.store, Location::Folder(_)) {
         let store = Store::open(&config.store, OpenMode::ReadWrite)?;
         return Ok(Stores { page: store.clone(), recorder: Some(store) });
     }
-    let recorder = match Store::open(&config.store, OpenMode::ReadWrite) {
-        Ok(store) => Some(store),
-        Err(StoreError::SeatTaken { .. }) => None,
-        Err(error) => return Err(error.into()),
+    let recorder = match role {
+        RunRole::Web | RunRole::Terminal => None,
+        RunRole::All | RunRole::Controller => match Store::open(&config.store, OpenMode::ReadWrite)
+        {
+            Ok(store) => Some(store),
+            Err(StoreError::SeatTaken { .. }) => None,
+            Err(error) => return Err(error.into()),
+        },
     };
     let mut waited = Duration::ZERO;
     loop {
@@ -177,21 +296,36 @@ fn context(
     let page_clock = clock.clone();
     let now = Arc::new(move || page_clock.now());
     let version = env!("CARGO_PKG_VERSION");
+    let logins = api::auth::Logins::new()?.taking_passwords(config.login.takes_passwords());
+    let images = slot.images(config)?;
     Ok(api::ServerContext {
         public_url: config.public_url.clone(),
         act: slot.commands(),
         loopback: address.ip().is_loopback(),
         proxies: Arc::new(config.proxies.clone()),
-        images: slot.images(config)?,
+        logins: Arc::new(logins),
+        login: Arc::new(config.login.rules(&config.fetch)?),
+        media: slot.media(config, images.as_ref())?,
+        images,
+        article_mode: config.engine.articles.mode,
+        suggestions: config.engine.people.suggestions,
         spent: Arc::new(move || totals.figures().totals()),
         rule: Arc::new(move || rule.figures().rule()),
         what_if: what_if(config, store),
-        ..api::ServerContext::new(
-            store.clone(),
-            now,
-            Arc::new(move || state.figures().state()),
-            version,
-        )?
+        population: population(config, store),
+        data: config.data.clone(),
+        key_file: config.engine.key_file.clone(),
+        push_key: push_key(config, store),
+        ..api::ServerContext::new(store.clone(), now, Arc::new(move || state.state()), version)?
+    })
+}
+
+/// Returns a function that reads the public key for notifications, if they are switched on.
+fn push_key(config: &Config, store: &Store) -> api::PushKeyFn {
+    let (is_on, store) = (config.notifications.enabled, store.clone());
+    Arc::new(move || match is_on {
+        true => Ok(engine::VapidKey::of(&store)?.map(|key| key.public())),
+        false => Ok(None),
     })
 }
 
@@ -234,34 +368,14 @@ fn what_if(config: &Config, store: &Store) -> ReplayJob {
     ReplayJob::new(Arc::new(move |told| super::lab::outlook(&store, &config, told)))
 }
 
-/// Shows the progress of the first round: a bar on a terminal, log lines otherwise.
-async fn report_progress(engine: Arc<Engine>) {
-    let Ok(counts) = engine.store.counts(engine.clock.now()) else { return };
-    let n_first = counts.first_polls;
-    if n_first == 0 {
-        return;
-    }
-    let bar = output::bar("first polls", n_first);
-    let mut told = Duration::ZERO;
-    loop {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        told += Duration::from_millis(500);
-        let Ok(counts) = engine.store.counts(engine.clock.now()) else { continue };
-        let done = n_first.saturating_sub(counts.first_polls);
-        bar.set_position(done);
-        if bar.is_hidden() && told >= PROGRESS_EVERY {
-            told = Duration::ZERO;
-            tracing::info!("first polls: {done} of {n_first}");
-        }
-        if counts.first_polls == 0 {
-            bar.finish_and_clear();
-            tracing::info!(entries = counts.entries, "every feed has been polled once");
-            return;
-        }
-    }
+/// Returns the job that calculates the figures of all feeds, for the page.
+fn population(config: &Config, store: &Store) -> PopulationJob {
+    let store = store.clone();
+    let figures = move |scope| super::dataset::population::figures(&store, scope);
+    PopulationJob::new(Arc::new(figures), config.recording.publish)
 }
 
-async fn wait_for_signal() -> Result<(), CliError> {
+pub async fn wait_for_signal() -> Result<(), CliError> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {

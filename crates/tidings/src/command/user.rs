@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal};
 
 use engine::Clock;
 use serde_json::json;
-use store::{AccountRow, NewToken, Store, TokenScope};
+use store::{AccountRole, AccountRow, Identity, NO_PASSWORD, NewToken, Store, TokenScope};
 
 use crate::args::{InstanceArgs, UserCommand};
 use crate::error::{CliError, failed, input_error};
@@ -17,7 +17,26 @@ const NAME_CHARS_MAX: usize = 64;
 
 pub fn run(user: UserCommand) -> Result<(), CliError> {
     match user {
-        UserCommand::Add { name, password_stdin, place } => add(&name, password_stdin, &place),
+        UserCommand::Add { name, role, password_stdin, no_password, place } => {
+            let role = role.as_deref().and_then(AccountRole::from_word);
+            let password = move || match no_password {
+                true => Ok(NO_PASSWORD.to_owned()),
+                false => new_password(password_stdin),
+            };
+            add(&name, role, password, &place)
+        }
+        UserCommand::Role { name, role, place } => {
+            let store = open_existing(&place)?;
+            let account = find(&store, &name)?;
+            let role = AccountRole::from_word(&role)
+                .ok_or_else(|| input_error(format!("{role} is neither admin nor reader")))?;
+            let changed = store.set_role(account.id, role)?;
+            changed.map_err(|e| input_error(format!("`{}`: {e}", account.name)))?;
+            print_line(&format!("{} has the role {} now", account.name, role.word()))
+        }
+        UserCommand::Connect { name, subject, remove, place } => {
+            connect(&name, subject, remove, &place)
+        }
         UserCommand::Password { name, password_stdin, place } => {
             let store = open_existing(&place)?;
             let account = find(&store, &name)?;
@@ -56,9 +75,45 @@ fn find(store: &Store, name: &str) -> Result<AccountRow, CliError> {
     })
 }
 
-fn add(name: &str, password_stdin: bool, place: &InstanceArgs) -> Result<(), CliError> {
-    let speakable = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
-    if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(speakable) {
+/// Connects an account with a subject of the configured provider.
+fn connect(
+    name: &str,
+    subject: Option<String>,
+    remove: bool,
+    place: &InstanceArgs,
+) -> Result<(), CliError> {
+    let config = config::read_offline(place)?;
+    let store = open_existing(place)?;
+    let account = find(&store, name)?;
+    let Some(subject) = subject else {
+        for identity in store.identities(account.id)? {
+            let (issuer, subject) = (tamed(&identity.issuer), tamed(&identity.subject));
+            print_line(&format!("{issuer}  {subject}"))?;
+        }
+        return Ok(());
+    };
+    let issuer = config.login.issuer().ok_or_else(|| {
+        input_error("there is no identity provider; set `oidc_issuer` in [login]".to_owned())
+    })?;
+    let identity = Identity { issuer: issuer.to_owned(), subject };
+    if remove {
+        return match store.disconnect_identity(account.id, &identity)? {
+            true => print_line(&format!("{} is no longer connected", account.name)),
+            false => Err(input_error(format!("{} is not connected with it", account.name))),
+        };
+    }
+    let done = store.connect_identity(account.id, &identity, Clock::System.now())?;
+    done.map_err(|_| input_error("this login belongs to another account".to_owned()))?;
+    print_line(&format!("{} can log in at {issuer} now", account.name))
+}
+
+fn add(
+    name: &str,
+    role: Option<AccountRole>,
+    password: impl FnOnce() -> Result<String, CliError>,
+    place: &InstanceArgs,
+) -> Result<(), CliError> {
+    if api::auth::account_name(name).is_none_or(|fits| fits.len() != name.len()) {
         return Err(input_error(
             "a name is 1 to 64 letters, digits, dots, hyphens, underscores or @".to_owned(),
         ));
@@ -67,10 +122,16 @@ fn add(name: &str, password_stdin: bool, place: &InstanceArgs) -> Result<(), Cli
     if store.account(name)?.is_some() {
         return Err(input_error(format!("there is already an account {name}")));
     }
-    let password = new_password(password_stdin)?;
-    let made = store.add_account(name, &password, Clock::System.now())?;
+    let is_first = !store.has_accounts()?;
+    if is_first && role == Some(AccountRole::Reader) {
+        let why = "the first account must be an admin, because nobody else could change anything";
+        return Err(input_error(why.to_owned()));
+    }
+    let password = password()?;
+    let made = store.add_account_as(name, &password, role, Clock::System.now())?;
     made.map_err(|e| input_error(format!("`{name}`: {e}")))?;
-    print_line(&format!("{} can log in now", name.to_lowercase()))
+    let role = store.account(name)?.map_or("reader", |account| account.role.word());
+    print_line(&format!("{} can log in now (role {role})", name.to_lowercase()))
 }
 
 /// Asks for a password, twice on a terminal, and hashes it.
@@ -145,6 +206,7 @@ fn list(as_json: bool, place: &InstanceArgs) -> Result<(), CliError> {
                     .collect();
                 json!({
                     "name": account.name,
+                    "role": account.role.word(),
                     "created_at": account.created_at.to_string(),
                     "tokens": tokens,
                 })
@@ -156,7 +218,8 @@ fn list(as_json: bool, place: &InstanceArgs) -> Result<(), CliError> {
         print_line("There is no account. Create one: tidings user add NAME")?;
     }
     for (account, tokens) in accounts {
-        print_line(&format!("{}  since {}", account.name, account.created_at))?;
+        let (name, role) = (&account.name, account.role.word());
+        print_line(&format!("{name}  {role}, since {}", account.created_at))?;
         for token in tokens {
             let used = token.used_at.map_or("never used".to_owned(), |at| format!("used {at}"));
             let (name, scope) = (tamed(&token.name), token.scope.word());

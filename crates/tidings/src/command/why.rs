@@ -25,6 +25,7 @@ pub fn run(one: &OneFeed) -> Result<(), CliError> {
     let held_domain = pace.and_then(|p| p.not_before).filter(|until| *until > now);
     let (push, cloud) = (store.push(feed.id)?, store.cloud(feed.id)?);
     let mut sentences = sentences(&feed, held_domain, now);
+    sentences.extend(readers(&feed, store.readers(feed.id)?));
     sentences.extend(pushed(&feed, (push.as_ref(), cloud.as_ref()), &config, now));
     if one.json {
         return print_json(&json!({
@@ -61,6 +62,16 @@ pub fn run(one: &OneFeed) -> Result<(), CliError> {
         ]);
     }
     print_line(&table.to_string())
+}
+
+/// Says how many people read the feed, where this is its weight.
+fn readers(feed: &FeedRow, readers: Option<u64>) -> Option<String> {
+    let n = readers?;
+    let words = api::readers_words(n);
+    Some(match feed.settings.weight {
+        Some(weight) => format!("{words} Its weight is set to {weight} by hand."),
+        None => words,
+    })
 }
 
 /// Explains why a poll was made, in the same sentences as before the poll.

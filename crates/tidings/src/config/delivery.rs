@@ -1,11 +1,12 @@
-//! `[keys]` and `[mail]`: the settings of deliveries.
+//! `[keys]`, `[mail]` and `[delivery]`: the settings of deliveries.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::{DeliverySettings, Mail, MailSecurity};
 use serde::Deserialize;
+use store::Location;
 
 use super::source::ConfigSource;
 use crate::error::CliError;
@@ -29,10 +30,27 @@ pub struct MailTable {
     from: String,
 }
 
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeliveryTable {
+    folder: Option<PathBuf>,
+}
+
+/// Returns the folder for delivered files. On PostgreSQL another machine may take over, so the
+/// operator must name a folder.
+pub fn folder(table: DeliveryTable, data: &Path, store: &Location) -> Option<PathBuf> {
+    let folder = match (table.folder, store) {
+        (Some(folder), _) => folder,
+        (None, Location::Folder(_)) => PathBuf::from(FOLDER),
+        (None, Location::Postgres(_)) => return None,
+    };
+    // An absolute path replaces the data folder.
+    Some(data.join(folder))
+}
+
 pub fn settings(
     keys: BTreeMap<String, String>,
     mail: Option<MailTable>,
-    data: &Path,
     listen: SocketAddr,
     source: &ConfigSource,
 ) -> Result<DeliverySettings, CliError> {
@@ -42,7 +60,7 @@ pub fn settings(
     Ok(DeliverySettings {
         keys,
         mail: mail.map(|table| server(table, source)).transpose()?,
-        folder: Some(data.join(FOLDER)),
+        folder: None,
         own: Some(listen),
         own_url: None,
     })

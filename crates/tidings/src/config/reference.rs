@@ -1,6 +1,14 @@
 //! The reference of the configuration file, one row for each key. Defaults come from the settings
 //! themselves. Tests compare the rows with the structs that read the file, and read every example.
 
+mod articles;
+mod budget;
+mod login;
+mod machines;
+mod mail;
+mod people;
+mod secrets;
+
 use polling::written;
 
 /// Keys of one table of the file.
@@ -53,7 +61,27 @@ impl ConfigKey {
 
 /// Returns all tables in reading order.
 pub fn tables() -> Vec<ConfigTable> {
-    vec![start(), domain(), defaults(), budget(), limits(), resolve(), keys(), mail(), push()]
+    vec![
+        start(),
+        domain(),
+        defaults(),
+        budget::budget(),
+        limits(),
+        resolve(),
+        keys(),
+        mail::mail(),
+        push(),
+        articles::articles(),
+        people::people(),
+        server::delivery(),
+        server::store(),
+        server::machine(),
+        server::recording(),
+        login::login(),
+        login::notifications(),
+        machines::bus(),
+        machines::terminal(),
+    ]
 }
 
 fn start() -> ConfigTable {
@@ -111,8 +139,18 @@ fn start() -> ConfigTable {
              nothing from other sites; `off` does not show them.",
             "\"proxy\"",
         ),
+        key(
+            "media",
+            "`direct` or `proxy`",
+            super::images::MEDIA_DEFAULT,
+            "Sound and video of entries: `direct` loads them from their hosts, after a click; \
+             `proxy` passes them on in parts, so that hosts do not see who plays. An hour of a \
+             podcast is about 60 MB of traffic.",
+            "\"direct\"",
+        ),
     ];
     keys.extend(requests());
+    keys.extend(secrets::keys());
     let about = "Before the first table.";
     ConfigTable { name: "", about, keys }
 }
@@ -157,8 +195,12 @@ fn requests() -> Vec<ConfigKey> {
 
 fn domain() -> ConfigTable {
     let meaning = "The same as `domain_gap`, for one registrable domain.";
-    let keys = vec![key("gap", "duration", "`domain_gap`", meaning, "\"30s\"").needed()];
-    let about = "One table for each domain with a gap of its own.";
+    let region = "The region whose terminals poll the feeds of this domain.";
+    let keys = vec![
+        key("gap", "duration", "`domain_gap`", meaning, "\"30s\""),
+        key("region", "name", "any", region, "\"eu\""),
+    ];
+    let about = "One table for each domain with a gap or a region of its own.";
     ConfigTable { name: "domain.\"example.org\"", about, keys }
 }
 
@@ -214,38 +256,6 @@ fn defaults() -> ConfigTable {
     ];
     let about = "For feeds without a setting of their own or of a tag.";
     ConfigTable { name: "defaults", about, keys }
-}
-
-fn budget() -> ConfigTable {
-    let keys = vec![
-        key(
-            "polls",
-            "polls per time, and bytes",
-            "required",
-            "The maximum number of polls in a time, and optionally the maximum number of bytes in \
-             that time. With a price per poll, `5000/1h:1+20/MB+5/s`, it counts units.",
-            "\"1000/1h,50MB\"",
-        )
-        .needed(),
-        key(
-            "strategy",
-            "strategy",
-            engine::BudgetRule::STRATEGY.to_string(),
-            "The strategy that spends the budget; `tidings budget --help` lists them. For tide \
-             also the cost of a lost entry as waiting time; the default is 730d.",
-            "\"tide:365d\"",
-        ),
-        key(
-            "estimator",
-            "estimator",
-            format!("tide; for other strategies {}", engine::BudgetRule::MODEL.word()),
-            "The model that predicts the entries of a feed.",
-            "\"periodic\"",
-        ),
-    ];
-    let about = "Without this table there is no budget, unless `tidings budget` set one. That one \
-                 takes precedence.";
-    ConfigTable { name: "budget", about, keys }
 }
 
 fn push() -> ConfigTable {
@@ -325,6 +335,20 @@ fn limits() -> ConfigTable {
              before 400 days. An entry that comes back later is new.",
             "\"800d\"",
         ),
+        key(
+            "header_timeout",
+            "duration",
+            written(fetch::Settings::new("").header_timeout),
+            "The longest time from the start of a request to the end of the answer's head.",
+            "\"20s\"",
+        ),
+        key(
+            "body_timeout",
+            "duration",
+            written(fetch::Settings::new("").body_timeout),
+            "The longest time from the head of an answer to its last byte.",
+            "\"60s\"",
+        ),
     ];
     let about = "Limits for documents and for stored entries. Nothing is dropped unless set.";
     ConfigTable { name: "limits", about, keys }
@@ -344,39 +368,8 @@ fn keys() -> ConfigTable {
     ConfigTable { name: "keys", about: "The keys that sign deliveries.", keys }
 }
 
-fn mail() -> ConfigTable {
-    let keys = vec![
-        key(
-            "server",
-            "host name",
-            "required",
-            "The mail server that digests are sent to.",
-            "\"mail.example.org\"",
-        )
-        .needed(),
-        key(
-            "port",
-            "number",
-            "587, 465 or 25, by `security`",
-            "The port of the mail server.",
-            "587",
-        ),
-        key(
-            "security",
-            "`starttls`, `tls` or `none`",
-            "starttls",
-            "The security of the connection. Without TLS no password is sent.",
-            "\"starttls\"",
-        ),
-        key("user", "text", "no login", "The user name for the mail server.", "\"tidings\""),
-        key("password", "text", "no login", "The password for the mail server.", "\"secret\""),
-        key("from", "address", "required", "The sender of digests.", "\"tidings@example.org\"")
-            .needed(),
-    ];
-    ConfigTable { name: "mail", about: "Without this table no digests are sent.", keys }
-}
-
 mod markdown;
+mod server;
 #[cfg(test)]
 mod tests;
 

@@ -12,7 +12,15 @@
 //! | | all read but what came meanwhile | `what_comes_meanwhile` | `feeds_are_added_by_a_page` |
 //! | | full content, both dates | b `every_scope_is_read` | b |
 //! | | search, what is not understood | `a_search_finds_by_words` | b `every_scope_is_read` |
+//! | | a note inside the text, a still of a video | b `a_video_is_asked_for` | b |
+//! | | load the whole text, switch | b `the_whole_text_is_loaded` | b |
+//! | | print, pictures far below | `a_printed_entry_is_its_text` | – |
+//! | | play, position | `a_podcast_is_played` | – |
 //! | | undo of all read | b `mark_all_read_is_undone` | b |
+//! | | mute a word, hidden entries | b `a_word_is_muted_by_two_clicks` | b |
+//! | | labels | b `entries_get_labels` | b |
+//! | | swipe | `a_swipe_marks_or_stars` | – |
+//! | | without a network | `entries_are_read_and_marked` | – |
 //! | | keys `j k o m s u / ? g` | `every_key_does` | – |
 //! | | keys `A z`, `n`, `v` | `mark_all_read_and_its_undo` | – |
 //! | | new entries by themselves | `new_entries_appear` | – |
@@ -23,21 +31,30 @@
 //! | | a first feed on the keyboard alone | `a_new_user_reads` | `feeds_are_added_by_a_page` |
 //! | | OPML: a file, pasted, out again | b `lists_come_as_a_file` | b |
 //! | | states in words, trouble first, search | b `trouble_is_said_in_words` | b |
+//! | | change many, undo | b `many_feeds_are_tagged` | b |
+//! | Tags | order, rename, merge, remove, undo | b `tags_are_moved_renamed` | b |
+//! | | drag, keys | `tags_are_dragged` | – |
 //! | a feed | rhythm, time line, why, misses, bytes, 304 | b `a_feed_tells_what` | b |
 //! | | errors with advice | b `trouble_is_said_in_words` | b |
+//! | | try a selector | `a_selector_is_tried` | – |
 //! | | title, tags, policy, bounds, pause, poll, remove | b `a_feed_is_named_tagged` | b |
 //! | Queries | faults marked, preview, save, drop | `a_query_is_previewed` | `a_query_is_tried` |
 //! | | deliveries, dead letters, replay | b `dead_letters_are_shown` | b |
+//! | Rules | faults, trial, save | b `a_rule_with_a_fault` | b |
 //! | Budget | set, lift, what if | b `the_budget_is_set` | b |
 //! | | the slider | `moving_the_slider` (crate `api`) | `moving_the_slider` |
 //! | Lab | reports | b `reports_of_the_lab` | b |
 //! | Health | what fails | b `trouble_is_said_in_words` | b |
 //! | Account | log in, token, password, log out | b `somebody_logs_in` | b |
 
+mod bulk;
 mod chromium;
 mod live;
+mod media;
+mod offline;
 mod places;
 mod reading;
+mod ruled;
 mod scripted;
 mod stored;
 mod subscriptions;
@@ -139,9 +156,13 @@ fn line(title: &str) -> String {
 #[test]
 fn the_list_of_acts_names_tests_that_exist() {
     let tests = [
+        include_str!("browser/bulk.rs"),
         include_str!("browser/live.rs"),
+        include_str!("browser/media.rs"),
+        include_str!("browser/offline.rs"),
         include_str!("browser/places.rs"),
         include_str!("browser/reading.rs"),
+        include_str!("browser/ruled.rs"),
         include_str!("browser/scripted.rs"),
         include_str!("browser/subscriptions.rs"),
         include_str!("browser/unscripted.rs"),

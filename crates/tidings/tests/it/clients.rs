@@ -1,12 +1,13 @@
 //! Real reader apps against the real program. Actions in newsboat or Liferea must be visible here,
-//! and actions here must be visible there. Each test has its own instance with an account, a
-//! publisher of two feeds and a home folder for the app; everything is on loopback.
+//! and actions here must be visible there. Each test has its own instance with an
+//! account, a publisher of two feeds and a home folder for the app; everything is on loopback.
 //!
 //! `make test` installs missing apps. If that is impossible, the test says so and ends, or fails if
 //! `CI` is set.
 
 mod liferea;
 mod newsboat;
+mod screen;
 mod terminal;
 
 use std::fs::File;

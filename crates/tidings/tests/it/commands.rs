@@ -2,6 +2,7 @@
 
 mod adding;
 mod articles;
+mod bulk;
 mod calls;
 mod configuration;
 mod experiments;
@@ -9,6 +10,7 @@ mod lab;
 mod listing;
 mod log;
 mod manual;
+mod move_in;
 mod papers;
 mod pasting;
 mod people;

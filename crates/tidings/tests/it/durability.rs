@@ -1,8 +1,13 @@
 //! Nothing is lost: kills, full disks, replaced files, copies.
 
+mod articles;
 mod backup;
-mod disk;
+pub(crate) mod disk;
+mod first_version;
 mod migrate;
 mod replaced;
+mod rules;
+mod server;
 mod soak;
 mod started;
+mod takeover;

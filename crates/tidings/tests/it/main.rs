@@ -6,9 +6,13 @@ mod browser;
 mod clients;
 mod commands;
 mod durability;
+mod fleet;
+mod on_server;
 mod page;
 mod polling;
 mod push;
+mod recording;
 mod support;
 
-use support::{documents, faults, hub, needed, program, publisher, receiver, score, wire};
+use support::{certificate, cut_relay, database, documents, faults, hub, needed, postgres_server};
+use support::{program, publisher, receiver, relay, scene, score, served, wire};

@@ -3,4 +3,5 @@
 mod attacks;
 mod images;
 mod probes;
+mod provider;
 mod secrets;

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::{AddedFeed, Command, CommandResult, NotAdded};
 
 use crate::ServerContext;
-use crate::page::frame::{AdminForm, Frame, NavSection};
+use crate::page::frame::{Frame, NavSection, WriteForm};
 use crate::page::notice::{render, run_command};
 use crate::page::read::{ListScope, ReadingList};
 
@@ -44,8 +44,8 @@ impl NotAddedAddress {
 
 /// Adds the addresses of the form and redirects to the new entries. An address without a feed is
 /// not added, unless the form says `force`.
-pub async fn add(State(context): State<ServerContext>, sent: AdminForm) -> Response {
-    let AdminForm(visitor, form) = sent;
+pub async fn add(State(context): State<ServerContext>, sent: WriteForm) -> Response {
+    let WriteForm { visitor, form } = sent;
     let urls = form.all("url").map(str::trim).filter(|url| !url.is_empty());
     let urls: Vec<String> = urls.take(URLS_MAX).map(str::to_owned).collect();
     if urls.is_empty() {
@@ -53,7 +53,8 @@ pub async fn add(State(context): State<ServerContext>, sent: AdminForm) -> Respo
     }
     let force = form.text("force") == "yes";
     let typed = urls.clone();
-    let command = Command::Add { urls, tags: tags(form.text("tags")), poll: true, force };
+    let (tags, account) = (tags(form.text("tags")), visitor.subscriber());
+    let command = Command::Add { urls, tags, poll: true, force, account };
     let (feeds, not_added) = match run_command(&context, &visitor, command).await {
         Ok(CommandResult::Added { feeds, not_added }) => (feeds, not_added),
         // The engine answers this command with `Added` only.

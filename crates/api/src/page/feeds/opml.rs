@@ -10,7 +10,7 @@ use store::{FeedFilter, TokenScope};
 
 use crate::ServerContext;
 use crate::blocking::run_blocking;
-use crate::page::frame::{AdminForm, Frame, NavSection, Visitor};
+use crate::page::frame::{Frame, NavSection, Visitor, WriteForm};
 use crate::page::notice::{notice, render, run_command, store_error};
 use crate::page::params;
 use crate::words::plural;
@@ -30,8 +30,8 @@ struct ImportedPage {
 }
 
 /// Imports a list. The engine polls the new feeds later, at its own pace.
-pub async fn import(State(context): State<ServerContext>, sent: AdminForm) -> Response {
-    let AdminForm(visitor, form) = sent;
+pub async fn import(State(context): State<ServerContext>, sent: WriteForm) -> Response {
+    let WriteForm { visitor, form } = sent;
     let list = match parse::opml::read(form.bytes("file")) {
         Ok(list) => list,
         Err(error) => {
@@ -48,7 +48,8 @@ pub async fn import(State(context): State<ServerContext>, sent: AdminForm) -> Re
     let feeds = feeds
         .map(|o| ImportedFeed { url: o.url, title: o.title, site: o.site, tags: o.tags })
         .collect();
-    match run_command(&context, &visitor, Command::Import { feeds }).await {
+    let account = visitor.subscriber();
+    match run_command(&context, &visitor, Command::Import { feeds, account }).await {
         Ok(CommandResult::Imported { added, known, refused }) => {
             skipped.extend(refused);
             let more = skipped.len().saturating_sub(NAMED_MAX);
@@ -66,16 +67,17 @@ pub async fn import(State(context): State<ServerContext>, sent: AdminForm) -> Re
     }
 }
 
-/// Exports all feeds. With `?secrets=1` the addresses keep their passwords.
+/// Exports the visitor's feeds. With `?secrets=1` the addresses keep their passwords.
 pub async fn export(
     State(context): State<ServerContext>,
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {
     let wants_secrets = params::number(query.as_deref(), "secrets").is_some();
-    let with_secrets = wants_secrets && visitor.may(TokenScope::Admin);
-    let store = context.store.clone();
-    match run_blocking(move || store.feeds(&FeedFilter::default())).await {
+    // A feed with a secret belongs to one account, so these are the visitor's own secrets.
+    let with_secrets = wants_secrets && visitor.may(TokenScope::Write);
+    let (store, account) = (context.store.clone(), visitor.account());
+    match run_blocking(move || store.feeds_of(account, &FeedFilter::default())).await {
         Ok(feeds) => {
             let outlines: Vec<Outline> = feeds
                 .iter()

@@ -27,6 +27,8 @@ pub struct FeedListParams {
     /// The cursor at which the page starts, or ends if `backwards`.
     pub from: Option<FeedCursor>,
     pub backwards: bool,
+    /// Every feed of the instance, for administrators.
+    pub everyone: bool,
     /// The number of the page, from 1, for display only. Cursors select the rows.
     pub page: u64,
 }
@@ -43,6 +45,7 @@ impl FeedListParams {
                     let known = ORDERS.iter().find(|o| o.1 == value);
                     params.order = known.map_or(FeedOrder::LastChange, |o| o.0);
                 }
+                "whose" => params.everyone = value == "all",
                 "page" => params.page = value.parse().unwrap_or(1).clamp(1, 1_000_000),
                 "after" | "before" => {
                     params.from = FeedCursor::parse(&value);
@@ -60,7 +63,8 @@ impl FeedListParams {
     /// Returns the first page of the feeds that match a text.
     fn of(text: String) -> FeedListParams {
         let (order, page) = (FeedOrder::LastChange, 1);
-        FeedListParams { text, tag: None, state: None, order, from: None, backwards: false, page }
+        let (from, backwards, everyone) = (None, false, false);
+        FeedListParams { text, tag: None, state: None, order, from, backwards, everyone, page }
     }
 
     /// Returns the first page of the feeds with a tag.
@@ -82,6 +86,9 @@ impl FeedListParams {
     /// Returns the address that selects this part.
     pub fn href(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
+        if self.everyone {
+            query.append_pair("whose", "all");
+        }
         if !self.text.is_empty() {
             query.append_pair("q", &self.text);
         }
@@ -124,6 +131,7 @@ mod tests {
             "/feeds?q=a%26b+%C3%A9&state=backing-off&sort=trouble&after=0.17.n3&page=3",
             "/feeds?tag=a+b&state=never&sort=title&before=0.9.tb%26c.d",
             "/feeds?sort=title",
+            "/feeds?whose=all&q=x",
         ] {
             let query = href.split_once('?').map(|(_, q)| q);
             assert_eq!(FeedListParams::read(query).href(), href);

@@ -1,4 +1,4 @@
-//! The stylesheet, the script and the icon, compiled into the program. Their addresses contain a
+//! The stylesheet, the scripts and the icon, compiled into the program. Their addresses contain a
 //! hash of their content, so that browsers never use an old file with a new page.
 
 use std::sync::LazyLock;
@@ -12,30 +12,44 @@ use crate::http::etag;
 pub struct Asset {
     path: &'static str,
     kind: &'static str,
-    text: &'static str,
+    text: LazyLock<String>,
     tag: LazyLock<String>,
 }
 
 pub static STYLE: Asset = Asset {
     path: "/style.css",
     kind: "text/css; charset=utf-8",
-    text: include_str!("../../../templates/style.css"),
-    tag: LazyLock::new(|| etag::tag(include_bytes!("../../../templates/style.css"))),
+    text: LazyLock::new(|| served(include_str!("../../../templates/style.css"))),
+    tag: LazyLock::new(|| etag::tag(STYLE.text.as_bytes())),
 };
 
 pub static SCRIPT: Asset = Asset {
     path: "/script.js",
     kind: "text/javascript; charset=utf-8",
-    text: include_str!("../../../templates/script.js"),
-    tag: LazyLock::new(|| etag::tag(include_bytes!("../../../templates/script.js"))),
+    text: LazyLock::new(|| served(include_str!("../../../templates/script.js"))),
+    tag: LazyLock::new(|| etag::tag(SCRIPT.text.as_bytes())),
+};
+
+pub static APP: Asset = Asset {
+    path: "/app.js",
+    kind: "text/javascript; charset=utf-8",
+    text: LazyLock::new(|| served(include_str!("../../../templates/app.js"))),
+    tag: LazyLock::new(|| etag::tag(APP.text.as_bytes())),
 };
 
 pub static ICON: Asset = Asset {
     path: "/icon.svg",
     kind: "image/svg+xml",
-    text: include_str!("../../../templates/icon.svg"),
-    tag: LazyLock::new(|| etag::tag(include_bytes!("../../../templates/icon.svg"))),
+    text: LazyLock::new(|| served(include_str!("../../../templates/icon.svg"))),
+    tag: LazyLock::new(|| etag::tag(ICON.text.as_bytes())),
 };
+
+/// Returns a file without its indentation and its lines of comments, so that the first page needs
+/// few bytes. No file has texts of several lines.
+fn served(text: &str) -> String {
+    let lines = text.lines().map(str::trim_start);
+    lines.filter(|line| !line.starts_with("//")).flat_map(|line| [line, "\n"]).collect()
+}
 
 impl Asset {
     /// Returns the address with the hash.
@@ -43,13 +57,13 @@ impl Asset {
         format!("{}?v={}", self.path, self.tag.trim_matches('"'))
     }
 
-    fn respond(&self, request: &HeaderMap) -> Response {
+    fn respond(&'static self, request: &HeaderMap) -> Response {
         let shared =
             [(header::ETAG, self.tag.clone()), (header::CACHE_CONTROL, "max-age=86400".to_owned())];
         if etag::is_known(request, &self.tag) == Some(true) {
             return (StatusCode::NOT_MODIFIED, shared).into_response();
         }
-        (shared, [(header::CONTENT_TYPE, self.kind)], self.text).into_response()
+        (shared, [(header::CONTENT_TYPE, self.kind)], self.text.as_str()).into_response()
     }
 }
 
@@ -59,6 +73,10 @@ pub async fn style(request: HeaderMap) -> Response {
 
 pub async fn script(request: HeaderMap) -> Response {
     SCRIPT.respond(&request)
+}
+
+pub async fn app(request: HeaderMap) -> Response {
+    APP.respond(&request)
 }
 
 pub async fn icon(request: HeaderMap) -> Response {

@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use store::{COUNTED_CHOICE, STORIES_CHOICE};
 
 use super::WriteForm;
 use crate::ServerContext;
@@ -18,6 +19,13 @@ use crate::zone::Zone;
 
 /// The cookie with the browser's time zone, set by the script.
 const ZONE_COOKIE: &str = "tidings_zone";
+
+/// The name of the choice of the text that reader apps get.
+pub const ARTICLES_IN_APPS: &str = "apps";
+
+/// The names of all choices.
+const NAMES: [&str; 7] =
+    ["zone", "order", "size", "width", ARTICLES_IN_APPS, STORIES_CHOICE.0, COUNTED_CHOICE.0];
 
 /// The size of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +51,27 @@ impl TextSize {
     }
 }
 
+/// The width of the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextWidth {
+    Narrow,
+    #[default]
+    Normal,
+    Wide,
+}
+
+impl TextWidth {
+    pub const ALL: [TextWidth; 3] = [TextWidth::Narrow, TextWidth::Normal, TextWidth::Wide];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            TextWidth::Narrow => "narrow",
+            TextWidth::Normal => "normal",
+            TextWidth::Wide => "wide",
+        }
+    }
+}
+
 /// The choices of one account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
@@ -50,16 +79,29 @@ pub struct Choices {
     pub zone: Option<Zone>,
     pub oldest_first: bool,
     pub size: TextSize,
+    pub width: TextWidth,
+    /// Reader apps get the whole article as the content of an entry, if it is there.
+    pub articles_in_apps: bool,
+    /// Reading one entry of a story marks all of them as read.
+    pub stories_together: bool,
+    /// The person does not want to be counted in figures that others see.
+    pub uncounted: bool,
 }
 
 impl Choices {
     fn read(stored: &BTreeMap<String, String>) -> Choices {
         let of = |name: &str| stored.get(name).map(String::as_str);
         let size = of("size").and_then(|word| TextSize::ALL.into_iter().find(|s| s.word() == word));
+        let width = of("width");
+        let width = width.and_then(|w| TextWidth::ALL.into_iter().find(|one| one.word() == w));
         Choices {
             zone: of("zone").and_then(Zone::named),
             oldest_first: of("order") == Some("oldest"),
             size: size.unwrap_or_default(),
+            width: width.unwrap_or_default(),
+            articles_in_apps: of(ARTICLES_IN_APPS) == Some("article"),
+            stories_together: of(STORIES_CHOICE.0) == Some(STORIES_CHOICE.1),
+            uncounted: of(COUNTED_CHOICE.0) == Some(COUNTED_CHOICE.1),
         }
     }
 }
@@ -92,7 +134,7 @@ pub async fn look_up(
 /// Stores the choices of a form and redirects to the page with the form.
 pub async fn choose(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let (store, account) = (context.store.clone(), sent.visitor.account());
-    let choices = ["zone", "order", "size"].map(|name| {
+    let choices = NAMES.map(|name| {
         let value = sent.form.text(name).trim();
         let value = (!value.is_empty() && !is_default(name, value)).then(|| value.to_owned());
         sent.form.has(name).then_some((name, value))
@@ -100,7 +142,11 @@ pub async fn choose(State(context): State<ServerContext>, sent: WriteForm) -> Re
     let to = local_target(sent.form.text("back"));
     let kept = run_blocking(move || {
         let mut choices = choices.into_iter().flatten();
-        choices.try_for_each(|(name, value)| store.choose(account, name, value.as_deref()))
+        choices.try_for_each(|(name, value)| match name {
+            // The figures of the instance are calculated again.
+            _ if name == COUNTED_CHOICE.0 => store.count_account(account, value.is_none()),
+            _ => store.choose(account, name, value.as_deref()),
+        })
     });
     match kept.await {
         Ok(()) => Redirect::to(&to).into_response(),
@@ -112,6 +158,10 @@ fn is_default(name: &str, value: &str) -> bool {
     match name {
         "size" => value == TextSize::Normal.word(),
         "order" => value != "oldest",
+        "width" => value == TextWidth::Normal.word(),
+        ARTICLES_IN_APPS => value != "article",
+        _ if name == STORIES_CHOICE.0 => value != STORIES_CHOICE.1,
+        _ if name == COUNTED_CHOICE.0 => value != COUNTED_CHOICE.1,
         _ => Zone::named(value).is_none(),
     }
 }

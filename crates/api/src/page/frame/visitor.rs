@@ -70,6 +70,11 @@ impl Visitor {
         self.person.as_ref().map_or(store::AccountId::LOCAL, |person| person.account)
     }
 
+    /// Returns the account for which commands act; `None` without accounts.
+    pub fn subscriber(&self) -> Option<i64> {
+        self.person.as_ref().and_then(Person::subscriber)
+    }
+
     pub fn may(&self, scope: TokenScope) -> bool {
         self.person.as_ref().is_some_and(|person| person.may(scope))
     }
@@ -92,9 +97,12 @@ fn page_of(path: &str) -> &str {
     match path.split('/').nth(1) {
         Some("feed" | "query") => first_two(),
         Some("feeds" | "import") => NavSection::Feeds.path(),
+        Some("rules" | "rule") => "/rules",
+        Some("discover") => "/discover",
         Some("queries") => NavSection::Queries.path(),
         Some("budget" | "what-if") => NavSection::Budget.path(),
-        Some("account") => NavSection::Account.path(),
+        Some("machines") => "/machines",
+        Some("account" | "people") => NavSection::Account.path(),
         _ => NavSection::Read.path(),
     }
 }

@@ -68,6 +68,10 @@ fn without_answer(trouble: Option<Trouble>) -> &'static str {
         Some(Trouble::Waiting) => {
             "The server asked us to wait. We do not ask this site before that time."
         }
+        Some(Trouble::Settings) => {
+            "No request was sent. Repair the key file, or set the values under “How it is fetched” \
+             again."
+        }
         Some(Trouble::Internal) => {
             "This program failed, not the site. The log says more. Please report it."
         }

@@ -1,5 +1,6 @@
-//! Bar charts: entries by hour and by weekday, and the mean delay of each day. The times are the
-//! publishers' claims. The output is geometry for an SVG.
+//! Bar charts: entries by hour and by weekday, opened entries by hour, week and day, and the mean
+//! delay of each day. The times of entries are the publishers' claims. The output is geometry for
+//! an SVG.
 
 use std::time::Duration;
 
@@ -48,8 +49,6 @@ pub fn rhythm(published: &[Time], zone: Zone) -> Vec<Bars> {
         // 1 January 1970 was a Thursday.
         days[usize::try_from((day + 3).rem_euclid(7)).unwrap_or(0)] += 1;
     }
-    let hour_label = |n: usize| if n.is_multiple_of(6) { format!("{n}") } else { String::new() };
-    let hour_name = |n: usize| format!("{n}:00 to {}:00", n + 1);
     let day_name = |n: usize| DAYS[n].to_owned();
     let entries = |n| plural(n, "entry", "entries");
     let total = entries(published.len() as u64);
@@ -57,6 +56,54 @@ pub fn rhythm(published: &[Time], zone: Zone) -> Vec<Bars> {
         bars("Entries by hour of the day", &total, &hours, hour_label, hour_name, entries),
         bars("Entries by day of the week", &total, &days, day_name, day_name, entries),
     ]
+}
+
+fn hour_label(n: usize) -> String {
+    if n.is_multiple_of(6) { format!("{n}") } else { String::new() }
+}
+
+fn hour_name(n: usize) -> String {
+    format!("{n}:00 to {}:00", n + 1)
+}
+
+/// Draws opened entries by hour of the day.
+pub fn opened_by_hour(hours: &[u64; 24]) -> Bars {
+    let entries = |n| plural(n, "entry", "entries");
+    let total = entries(hours.iter().sum());
+    bars("Opened by hour of the day", &total, hours, hour_label, hour_name, entries)
+}
+
+/// Draws opened entries by week. Each week has a moment of its Monday.
+pub fn opened_by_week(weeks: &[(Time, u64)]) -> Bars {
+    let counts: Vec<u64> = weeks.iter().map(|(_, n)| *n).collect();
+    let monday = |n: usize| weeks.get(n).map_or_else(String::new, |(at, _)| short_day(*at));
+    // Labels at the edges would be cut off.
+    let label = |n: usize| if n % 4 == 2 { monday(n) } else { String::new() };
+    let name = |n: usize| format!("week of {}", monday(n));
+    let entries = |n| plural(n, "entry", "entries");
+    let total = format!("the last {} weeks", weeks.len());
+    bars("Opened by week", &total, &counts, label, name, entries)
+}
+
+/// Draws opened entries by day. Returns nothing for less than two days.
+pub fn opened_by_day(days: &[(Time, u64)]) -> Option<Bars> {
+    let ((first, _), (last, _)) = (days.first()?, days.last()?);
+    let n_days = usize::try_from(last.since(*first).as_secs() / DAY.as_secs()).ok()? + 1;
+    let mut counts = vec![0; n_days];
+    for (at, n) in days {
+        let place = usize::try_from(at.since(*first).as_secs() / DAY.as_secs()).ok()?;
+        *counts.get_mut(place)? += n;
+    }
+    let name = |n: usize| short_day(*first + DAY * u32::try_from(n).unwrap_or(0));
+    let step = n_days.div_ceil(4).max(1);
+    let label = |n: usize| if n % step == step / 2 { name(n) } else { String::new() };
+    let entries = |n| plural(n, "entry", "entries");
+    let total = entries(counts.iter().sum());
+    (n_days > 1).then(|| bars("Opened by day", &total, &counts, label, name, entries))
+}
+
+fn short_day(at: Time) -> String {
+    strftime(at, "%-d %b", Zone::UTC)
 }
 
 /// Draws the mean delay of each day. Returns nothing if no day has one.
@@ -119,6 +166,15 @@ mod tests {
         assert_eq!(drawn[1].bars[6].hint, "Sun: 1 entry");
         assert_eq!(drawn[1].bars[5].height, "90.0");
         assert_eq!(drawn[1].summary, "5 entries; most: 4 entries (Sat)");
+    }
+
+    #[test]
+    fn days_without_an_opened_entry_have_a_bar_too() {
+        let first: Time = "2011-07-16T00:00:00Z".parse().unwrap();
+        assert!(opened_by_day(&[]).is_none() && opened_by_day(&[(first, 3)]).is_none());
+        let drawn = opened_by_day(&[(first, 3), (first + DAY * 2, 1)]).unwrap();
+        let hints: Vec<&str> = drawn.bars.iter().map(|bar| bar.hint.as_str()).collect();
+        assert_eq!(hints, ["16 Jul: 3 entries", "17 Jul: 0 entries", "18 Jul: 1 entry"]);
     }
 
     #[test]

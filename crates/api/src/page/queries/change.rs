@@ -5,13 +5,14 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult};
+use store::TokenScope;
 
 use super::editor::QueryEditor;
 use super::preview::Preview;
 use super::source;
 use crate::ServerContext;
 use crate::blocking::run_blocking;
-use crate::page::frame::{AdminForm, Frame, NavSection, Visitor};
+use crate::page::frame::{Frame, NavSection, Visitor, WriteForm};
 use crate::page::notice::{render, run_command, store_error};
 
 /// The name of the text in messages, in place of a file name.
@@ -27,11 +28,11 @@ struct DropPage {
 }
 
 /// Saves statements, or shows the editor with their faults.
-pub async fn save(State(context): State<ServerContext>, sent: AdminForm) -> Response {
-    let AdminForm(visitor, form) = sent;
+pub async fn save(State(context): State<ServerContext>, sent: WriteForm) -> Response {
+    let WriteForm { visitor, form } = sent;
     let text = form.text("text").replace("\r\n", "\n");
-    let (store, checked) = (context.store.clone(), text.clone());
-    match run_blocking(move || source::check(&store, &checked)).await {
+    let (store, checked, account) = (context.store.clone(), text.clone(), visitor.account());
+    match run_blocking(move || source::check(&store, account, &checked)).await {
         Ok(Ok(_)) => {}
         Ok(Err(faults)) => {
             let preview = Preview::faulty(&text, &faults);
@@ -44,7 +45,8 @@ pub async fn save(State(context): State<ServerContext>, sent: AdminForm) -> Resp
     }
     let days = form.text("past").parse::<u64>().ok().map(|days| days.min(PAST_DAYS_MAX));
     let past = days.filter(|days| *days > 0).map(|days| days * 86_400);
-    let wish = QueriesCommand::Apply { file: FILE.to_owned(), text, past };
+    let account = visitor.subscriber();
+    let wish = QueriesCommand::Apply { file: FILE.to_owned(), text, past, account };
     match run_command(&context, &visitor, Command::Query { wish }).await {
         Ok(done) => Redirect::to(&saved_href(&done)).into_response(),
         Err(refused) => refused,
@@ -76,28 +78,52 @@ pub async fn confirm_drop(
 pub async fn drop_query(
     State(context): State<ServerContext>,
     Path(name): Path<String>,
-    sent: AdminForm,
+    sent: WriteForm,
 ) -> Response {
-    run_wish(&context, sent, QueriesCommand::Drop { name }, NavSection::Queries.path()).await
+    let account = changes_as(&context, &sent.visitor, &name).await;
+    let wish = QueriesCommand::Drop { name, account };
+    run_wish(&context, sent, wish, NavSection::Queries.path()).await
 }
 
 /// Retries the failed deliveries of a query.
 pub async fn replay(
     State(context): State<ServerContext>,
     Path(name): Path<String>,
-    sent: AdminForm,
+    sent: WriteForm,
 ) -> Response {
     let to = format!("/query/{name}");
-    run_wish(&context, sent, QueriesCommand::Replay { name }, &to).await
+    let account = changes_as(&context, &sent.visitor, &name).await;
+    run_wish(&context, sent, QueriesCommand::Replay { name, account }, &to).await
+}
+
+/// Shares a query with everybody on the instance, or ends this.
+pub async fn share(
+    State(context): State<ServerContext>,
+    Path(name): Path<String>,
+    sent: WriteForm,
+) -> Response {
+    let to = format!("/query/{name}");
+    let shared = sent.form.text("shared") == "yes";
+    let account = changes_as(&context, &sent.visitor, &name).await;
+    run_wish(&context, sent, QueriesCommand::Share { name, shared, account }, &to).await
+}
+
+/// Returns the account that changes a query. An administrator changes queries of the instance for
+/// the instance.
+async fn changes_as(context: &ServerContext, visitor: &Visitor, name: &str) -> Option<i64> {
+    let (store, name) = (context.store.clone(), name.to_owned());
+    let found = run_blocking(move || store.query(&name)).await.ok().flatten();
+    let of_instance = found.is_some_and(|row| row.scope.owner.is_none());
+    visitor.subscriber().filter(|_| !(of_instance && visitor.may(TokenScope::Admin)))
 }
 
 async fn run_wish(
     context: &ServerContext,
-    sent: AdminForm,
+    sent: WriteForm,
     wish: QueriesCommand,
     to: &str,
 ) -> Response {
-    match run_command(context, &sent.0, Command::Query { wish }).await {
+    match run_command(context, &sent.visitor, Command::Query { wish }).await {
         Ok(_) => Redirect::to(to).into_response(),
         Err(refused) => refused,
     }

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use query::Access;
-use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
+use store::{AccountId, DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 
 use super::preview::{Preview, entry_link};
 use super::{DeliveryHealth, FailedDelivery, ReceiverStatus, health};
@@ -39,11 +39,15 @@ struct QueryDetails {
     changed: DisplayTime,
     receivers: Vec<ReceiverStatus>,
     has_failed: bool,
+    /// It belongs to the visitor, or to the instance that they administrate.
+    is_own: bool,
+    is_shared: bool,
+    can_share: bool,
 }
 
 impl QueryEditor {
     pub fn new(frame: Frame, name: String, text: String, preview: Preview) -> QueryEditor {
-        let may_change = frame.visitor.may(TokenScope::Admin);
+        let may_change = frame.may_write();
         QueryEditor { frame, name, text, preview, may_change, details: None }
     }
 }
@@ -61,14 +65,18 @@ pub async fn edit(
     Path(name): Path<String>,
 ) -> Response {
     let (store, now, asked) = (context.store.clone(), visitor.now(&context), name.clone());
-    let with_secrets = visitor.may(TokenScope::Admin);
-    match run_blocking(move || read_query(&store, &asked, with_secrets, now)).await {
+    let person = (visitor.account(), visitor.may(TokenScope::Write));
+    match run_blocking(move || read_query(&store, &asked, person, now)).await {
         Ok(Some((text, details))) => {
             let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
             let editor = QueryEditor::new(frame, name, text, Preview::none());
-            render(&QueryEditor { details: Some(details), ..editor })
+            let may_change = editor.may_change && details.is_own;
+            render(&QueryEditor { may_change, details: Some(details), ..editor })
         }
-        Ok(None) => not_found(&context, visitor, format!("There is no query {name}.")),
+        Ok(None) => {
+            let text = format!("The query {name} does not exist. The page Queries lists all.");
+            not_found(&context, visitor, text)
+        }
         Err(error) => store_error(&context, visitor, &error),
     }
 }
@@ -76,12 +84,18 @@ pub async fn edit(
 fn read_query(
     store: &Store,
     name: &str,
-    with_secrets: bool,
+    (account, may_write): (AccountId, bool),
     now: LocalNow,
 ) -> Result<Option<(String, QueryDetails)>, StoreError> {
-    let Some(row) = store.query(name)? else { return Ok(None) };
+    let Some(row) = store.query_of(account, name)? else { return Ok(None) };
+    // Queries of the instance are shown to administrators only.
+    let is_own = account == AccountId::LOCAL
+        || row.scope.owner.is_none()
+        || row.scope.owner == Some(account);
+    let with_secrets = may_write && is_own;
     let mut receivers = Vec::new();
-    for delivery in store.deliveries(Some(row.id))? {
+    let deliveries = if is_own { store.deliveries(Some(row.id))? } else { Vec::new() };
+    for delivery in deliveries {
         receivers.push(receiver(store, &delivery, now)?);
     }
     let details = QueryDetails {
@@ -90,6 +104,9 @@ fn read_query(
         changed: DisplayTime::new(row.changed_at, now),
         has_failed: receivers.iter().any(|receiver| !receiver.failed.is_empty()),
         receivers,
+        is_own,
+        is_shared: row.scope.shared,
+        can_share: account != AccountId::LOCAL && with_secrets,
     };
     // Addresses in a statement may contain passwords. Only people who may change it see it.
     let text = if with_secrets { row.text } else { String::new() };

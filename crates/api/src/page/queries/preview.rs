@@ -1,24 +1,24 @@
 //! The preview of a statement: the entries of the last days that it would have found. It runs over
 //! stored entries, changes nothing, and is bounded, so that it can run while a person types.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use feed::{EntryId, FeedId, Time};
+use feed::{EntryId, Time};
 use query::{Fault, Trial};
-use store::{EntryFilter, EntryRow, FeedRow, Store, StoreError};
+use store::{AccountId, EntryRow, Store, StoreError};
 
 use super::editor::QueryEditor;
 use super::source::{self, FaultMessage, PreviewStatements, SourcePiece};
 use crate::ServerContext;
 use crate::blocking::run_blocking;
+use crate::feed_rows::FeedRows;
 use crate::page::frame::{Frame, NavSection, WriteForm};
 use crate::page::notice::{render, store_error};
 use crate::page::read::{teaser, title};
-use crate::search::query_entry;
+use crate::search::ArticleTexts;
 use crate::words::{DisplayTime, count, plural};
 
 /// The preview reads only the newest entries. These take about 10 ms.
@@ -69,7 +69,7 @@ impl Preview {
     }
 
     pub fn faulty(text: &str, faults: &[Fault]) -> Preview {
-        let (source, faults) = (source::pieces(text, faults), source::fault_messages(faults));
+        let (source, faults) = source::marked_faults(text, faults);
         Preview { source, faults, ..Preview::none() }
     }
 }
@@ -78,7 +78,8 @@ impl Preview {
 pub async fn preview(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let text = sent.form.text("text").replace("\r\n", "\n");
     let (store, now, tried) = (context.store.clone(), (context.now)(), text.clone());
-    match run_blocking(move || try_out(&store, &tried, now)).await {
+    let account = sent.visitor.account();
+    match run_blocking(move || try_out(&store, account, &tried, now)).await {
         Ok(preview) if sent.form.has("part") => render(&PreviewPart { preview }),
         Ok(preview) => {
             let name = sent.form.text("name").to_owned();
@@ -89,8 +90,13 @@ pub async fn preview(State(context): State<ServerContext>, sent: WriteForm) -> R
     }
 }
 
-fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> {
-    let PreviewStatements { creates, existing } = match source::check(store, text)? {
+fn try_out(
+    store: &Store,
+    account: AccountId,
+    text: &str,
+    now: Time,
+) -> Result<Preview, StoreError> {
+    let PreviewStatements { creates, existing } = match source::check(store, account, text)? {
         Ok(checked) => checked,
         Err(faults) => return Ok(Preview::faulty(text, &faults)),
     };
@@ -98,15 +104,19 @@ fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> 
     let since = now - Duration::from_secs(DAYS * 86_400);
     let bound = EntryId(store.last_entry_id()?.0 - ENTRIES_MAX);
     let mut after = store.position_before(since)?.max(bound);
-    let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
+    let mut feeds = FeedRows::new(account);
     loop {
-        let batch = store.entries(after, &EntryFilter { feed: None, limit: BATCH })?;
-        let Some(last) = batch.last() else { break };
-        after = last.id;
+        let page = store.stream_of(account, after, BATCH)?;
+        let batch = page.entries;
+        if batch.is_empty() {
+            break;
+        }
+        after = page.next;
+        feeds.load(store, batch.iter().map(|entry| entry.feed))?;
+        let texts = ArticleTexts::read(store, batch.iter().map(|entry| entry.id))?;
         for entry in batch.iter().filter(|entry| entry.seen_at >= since) {
-            let feed = feeds.entry(entry.feed).or_insert_with(|| store.feed(entry.feed).ok());
-            if let Some(feed) = feed {
-                trial.run(&query_entry(entry, feed));
+            if let Some(feed) = feeds.get(entry.feed) {
+                trial.run(&texts.entry(entry, feed));
             }
         }
     }

@@ -2,7 +2,7 @@
 //! page shows the messages below the text.
 
 use query::{Catalog, Create, Fault, Statement};
-use store::{Store, StoreError};
+use store::{AccountId, Store, StoreError};
 
 /// A piece of the text. A marked piece is at a fault.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub struct PreviewStatements {
 /// Parses statements and checks them against the stored queries. Changes nothing.
 pub fn check(
     store: &Store,
+    account: AccountId,
     text: &str,
 ) -> Result<Result<PreviewStatements, Vec<Fault>>, StoreError> {
     let statements = match query::parse(text) {
@@ -37,7 +38,7 @@ pub fn check(
         Err(faults) => return Ok(Err(faults)),
     };
     let (mut catalog, mut existing) = (Catalog::new(), Vec::new());
-    for row in store.queries()? {
+    for row in store.queries_of(account)? {
         if let Some(create) = query::parse_create(&row.text) {
             catalog.insert(&row.name, &create.query);
             existing.push(create);
@@ -53,7 +54,12 @@ pub fn check(
     Ok(Ok(PreviewStatements { creates: creates.collect(), existing }))
 }
 
-pub fn fault_messages(faults: &[Fault]) -> Vec<FaultMessage> {
+/// Returns the text with marks at its faults, and the messages.
+pub fn marked_faults(text: &str, faults: &[Fault]) -> (Vec<SourcePiece>, Vec<FaultMessage>) {
+    (pieces(text, faults), fault_messages(faults))
+}
+
+fn fault_messages(faults: &[Fault]) -> Vec<FaultMessage> {
     let each = faults.iter().map(|fault| FaultMessage {
         line: fault.at.line,
         column: fault.at.column,
@@ -64,7 +70,7 @@ pub fn fault_messages(faults: &[Fault]) -> Vec<FaultMessage> {
 }
 
 /// Splits the text into pieces and marks the word at each fault.
-pub fn pieces(text: &str, faults: &[Fault]) -> Vec<SourcePiece> {
+fn pieces(text: &str, faults: &[Fault]) -> Vec<SourcePiece> {
     let mut starts: Vec<usize> =
         faults.iter().map(|fault| offset(text, fault.at.line, fault.at.column)).collect();
     starts.sort_unstable();

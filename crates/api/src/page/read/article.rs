@@ -1,16 +1,20 @@
 //! One entry for reading: its sanitised text, its links, the publisher's date and our times.
 
 use feed::{EntryId, FeedId};
-use store::{EntryRow, FeedName, ReadEntry};
+use store::{EntryRow, FeedName, PlaybackPosition, ReadEntry};
 use url::Url;
 
-use crate::words::{DisplayTime, LocalNow, bytes};
+use super::files::EntryFiles;
+use super::whole_text::{StoredPage, TextChoice, WholeText};
+use crate::media_file::topic_name;
+use crate::page::icon::FeedIcon;
+use crate::reading_time;
+use crate::sanitise::{PageText, PageTextContext};
+use crate::words::{DisplayTime, LocalNow};
 use crate::{Images, sanitise};
 
 /// Length of the text that a list shows of an entry.
 const TEASER_CHARS: usize = 160;
-/// More files than a person opens.
-const ENCLOSURES_MAX: usize = 20;
 
 /// An entry as the page shows it.
 pub struct Article {
@@ -21,60 +25,130 @@ pub struct Article {
     pub author: Option<String>,
     pub feed: FeedId,
     pub feed_title: String,
+    pub icon: FeedIcon,
+    /// The title or address of the feed that the entry first appeared in, if another one.
+    pub origin: Option<String>,
     pub language: Option<String>,
     pub published: DisplayTime,
     pub published_note: &'static str,
     pub seen: DisplayTime,
     pub edited: Option<DisplayTime>,
     pub html: String,
-    pub enclosures: Vec<EnclosedFile>,
+    pub minutes: usize,
+    pub files: EntryFiles,
     pub categories: Vec<String>,
+    /// The name of a Media Topic of the IPTC.
+    pub topic: Option<&'static str>,
+    pub whole: WholeText,
     pub starred: bool,
 }
 
-/// A file that came with an entry.
-pub struct EnclosedFile {
-    pub href: String,
-    pub name: String,
-    pub about: String,
+/// The rows of the store that belong to an entry.
+pub struct ArticleParts {
+    pub found: ReadEntry,
+    pub name: Option<FeedName>,
+    pub icon: Option<String>,
+    pub page: StoredPage,
+    pub positions: Vec<PlaybackPosition>,
+}
+
+impl ArticleParts {
+    pub fn chosen(&self, choice: Option<TextChoice>) -> TextChoice {
+        self.page.chosen(choice, &sanitise::text(feed_text(&self.found.entry)))
+    }
 }
 
 impl Article {
     /// Sanitises the full text of an entry, up to the sanitiser's limit.
     pub fn new(
-        found: &ReadEntry,
-        name: Option<&FeedName>,
+        parts: &ArticleParts,
+        choice: Option<TextChoice>,
         images: Option<&Images>,
         now: LocalNow,
     ) -> Article {
-        let entry = &found.entry;
-        let body = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
+        let (entry, name) = (&parts.found.entry, parts.name.as_ref());
         let text = |text: &Option<String>| {
             text.as_deref().map(sanitise::text).filter(|text| !text.trim().is_empty())
         };
+        let (page, shown) = (&parts.page, parts.chosen(choice));
+        let article = page.text().filter(|_| shown == TextChoice::Article);
+        let body = shown_text(entry, name, page, shown, images);
+        let link = entry.link.as_deref().and_then(web_link);
+        let byline = article.and_then(|article| text(&article.byline));
+        let feed_title = feed_title(name);
         Article {
             id: entry.id,
-            title: title(entry, &teaser(body)),
-            link: entry.link.as_deref().and_then(web_link),
-            author: text(&entry.author),
+            title: title(entry, &teaser(feed_text(entry))),
+            author: text(&entry.author).or(byline),
             feed: entry.feed,
-            feed_title: feed_title(name),
-            language: language(entry, name),
+            icon: FeedIcon::new(parts.icon.as_ref(), &feed_title),
+            feed_title,
+            language: article.and_then(|a| a.language.clone()).or_else(|| language(entry, name)),
+            origin: origin(entry),
             published: DisplayTime::new(entry.published_claim.unwrap_or(entry.published_at), now),
             published_note: published_note(entry),
             seen: DisplayTime::new(entry.seen_at, now),
             edited: entry.edited_at.map(|at| DisplayTime::new(at, now)),
-            html: sanitise::page_html(
-                body,
-                base(entry, name).as_ref(),
-                entry.link.as_deref().and_then(web_link).as_deref(),
-                images,
-            ),
-            enclosures: enclosed(entry),
-            categories: entry.categories.iter().map(|c| sanitise::text(c)).take(12).collect(),
-            starred: found.starred,
+            minutes: reading_time::minutes(&match article {
+                Some(article) => article.text.clone(),
+                None => sanitise::text(feed_text(entry)),
+            }),
+            files: EntryFiles::new(entry, &body.pictures, &parts.positions, images),
+            html: body.html,
+            categories: categories(entry),
+            topic: entry.facts.topic.and_then(topic_name),
+            whole: WholeText::new(page, shown, link.is_some(), now),
+            link,
+            starred: parts.found.starred,
         }
     }
+}
+
+/// Returns the feed's own text.
+fn feed_text(entry: &EntryRow) -> &str {
+    entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("")
+}
+
+/// Returns a text of an entry for our page. The numbers of its players are the same at each call.
+pub fn shown_text(
+    entry: &EntryRow,
+    name: Option<&FeedName>,
+    page: &StoredPage,
+    shown: TextChoice,
+    images: Option<&Images>,
+) -> PageText {
+    let link = entry.link.as_deref().and_then(web_link);
+    let article = page.text().zip(page.row.as_ref()).filter(|_| shown == TextChoice::Article);
+    let (dirty, base) = match article {
+        Some((article, row)) => (article.html.as_str(), Url::parse(&row.url).ok()),
+        None => (feed_text(entry), base(entry, name)),
+    };
+    let play = format!("/play/{}?text={}&embed=", entry.id, shown.word());
+    let context = PageTextContext {
+        base: base.as_ref(),
+        original: link.as_deref(),
+        images,
+        prefix: &format!("e{}-", entry.id),
+        play: Some(&play),
+    };
+    sanitise::page_text(dirty, &context)
+}
+
+/// Returns the publisher's categories, and that of the page or the feed if there are none.
+fn categories(entry: &EntryRow) -> Vec<String> {
+    let own = entry.categories.iter().map(|c| sanitise::text(c)).take(12);
+    let mut all: Vec<String> = own.collect();
+    if let Some(category) = entry.facts.category.as_ref().filter(|_| all.is_empty()) {
+        all.push(sanitise::text(&category.name));
+    }
+    all
+}
+
+/// Returns the name of the feed that an entry first appeared in, if another feed passed it on.
+fn origin(entry: &EntryRow) -> Option<String> {
+    let source = entry.source.as_ref()?;
+    let title = source.title.as_deref().map(sanitise::text).filter(|t| !t.trim().is_empty());
+    title.or_else(|| source.url.clone())
 }
 
 /// Returns the words before the date, which say whether the publisher's claim was used.
@@ -86,9 +160,10 @@ pub fn published_note(entry: &EntryRow) -> &'static str {
     }
 }
 
-/// Returns the language that an entry declares, else that of its feed.
+/// Returns the language of an entry: the one that was found out, else the declared ones.
 pub fn language(entry: &EntryRow, name: Option<&FeedName>) -> Option<String> {
-    entry.language.clone().or_else(|| name?.language.clone())
+    let known = entry.facts.language.as_ref().map(|language| language.tag.clone());
+    known.or_else(|| entry.language.clone()).or_else(|| name?.language.clone())
 }
 
 pub fn feed_title(name: Option<&FeedName>) -> String {
@@ -131,19 +206,6 @@ fn base(entry: &EntryRow, name: Option<&FeedName>) -> Option<Url> {
     let link = entry.link.as_deref().and_then(web_link).and_then(|l| Url::parse(&l).ok());
     let feed = || web_link(name?.url.as_str()).and_then(|l| Url::parse(&l).ok());
     link.or_else(feed)
-}
-
-fn enclosed(entry: &EntryRow) -> Vec<EnclosedFile> {
-    let shown = entry.enclosures.iter().filter_map(|enclosure| {
-        let href = web_link(&enclosure.url)?;
-        let url = Url::parse(&href).ok()?;
-        let last = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or("");
-        let name = if last.is_empty() { url.host_str().unwrap_or("file") } else { last };
-        let size = enclosure.length.filter(|n| *n > 0).map(bytes);
-        let about: Vec<String> = enclosure.mime_type.iter().cloned().chain(size).collect();
-        Some(EnclosedFile { name: name.to_owned(), about: about.join(", "), href })
-    });
-    shown.take(ENCLOSURES_MAX).collect()
 }
 
 /// Returns an http(s) link without user and password. A relative link inherits these from the

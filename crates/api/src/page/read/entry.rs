@@ -3,28 +3,39 @@
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
-use feed::EntryId;
-use store::{AccountId, ReadingFilter, ReadingPosition, Store, StoreError, TokenScope};
+use feed::{ArticleMode, EntryId, Time};
+use store::{
+    AccountId, ArticleState, ReadEntry, ReadingFilter, ReadingPosition, Store, StoreError,
+    TokenScope,
+};
 
-use super::article::Article;
-use super::{ReadingList, store_reading};
+use super::article::{Article, ArticleParts};
+use super::share::SharePart;
+use super::whole_text::{StoredPage, TextChoice, article_mode};
+use super::{ListScope, ReadingList, store_reading};
 use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
-use crate::page::notice::{not_found, render, store_error};
+use crate::page::notice::{no_entry, render, store_error};
 use crate::page::params;
+use crate::page::rules::{MuteLink, mute_links};
 
 #[derive(Template)]
 #[template(path = "entry.html")]
 struct EntryPage {
     frame: Frame,
     article: Article,
+    share: SharePart,
+    form_key: String,
     back: String,
     /// The addresses of the previous and the next entry of the list.
     previous: Option<String>,
     next: Option<String>,
     /// The texts of these two links.
     names: (&'static str, &'static str),
+    /// Names and addresses of its labels.
+    labels: Vec<(String, String)>,
+    mute: Vec<MuteLink>,
 }
 
 /// The article without a page, for the script.
@@ -32,13 +43,18 @@ struct EntryPage {
 #[template(path = "article.html")]
 struct ArticlePart {
     article: Article,
+    share: SharePart,
     /// Whether the article has the heading of the page.
     whole: bool,
+    form_key: String,
 }
 
 /// An entry and its neighbours in the list.
 struct OpenedEntry {
     article: Article,
+    share: SharePart,
+    labels: Vec<String>,
+    mute: Vec<MuteLink>,
     previous: Option<ReadingPosition>,
     next: Option<ReadingPosition>,
 }
@@ -50,57 +66,113 @@ pub async fn entry(
     RawQuery(query): RawQuery,
 ) -> Response {
     let Ok(number) = id.parse::<i64>() else {
-        return not_found(&context, visitor, "There is no such entry.".to_owned());
+        return no_entry(&context, visitor, id);
     };
     let list = ReadingList::read(query.as_deref(), visitor.choices.oldest_first);
     let is_part = params::number(query.as_deref(), "part").is_some();
+    let choice = params::text(query.as_deref(), "text");
+    let choice = choice.as_deref().and_then(TextChoice::from_word);
     let marks = visitor.on_purpose && visitor.may(TokenScope::Write);
     let (store, account, asked) = (context.store.clone(), visitor.account(), list.clone());
     let (now, images) = (visitor.now(&context), context.images.clone());
+    let usual_mode = context.article_mode;
     let answer = run_blocking(move || {
         let entry = EntryId(number);
         let Some(mut found) = store.read_entries(account, &[entry])?.pop() else {
             return Ok(None);
         };
-        if marks && !found.read {
-            // With a full disk people can still read.
-            match store.mark_read(account, &[entry], true) {
-                Ok(()) => found.read = true,
-                Err(error) => tracing::warn!(%error, "cannot mark an entry read"),
-            }
+        if marks {
+            opened(&store, account, &mut found, usual_mode, now.at);
         }
-        let names = store.feed_names([found.entry.feed])?;
-        let here = found.place();
+        let parts = article_parts(&store, account, found)?;
+        let here = parts.found.place();
         let (previous, next) = if is_part {
             (None, None)
         } else {
             let neighbour = |backwards| neighbour(&store, account, &asked, here, backwards);
             (neighbour(true)?, neighbour(false)?)
         };
-        let article = Article::new(&found, names.get(&found.entry.feed), images.as_deref(), now);
-        Ok(Some(OpenedEntry { article, previous, next }))
+        let article = Article::new(&parts, choice, images.as_deref(), now);
+        let targets = store.share_targets(account)?;
+        let share = SharePart::new(article.link.as_deref(), &article.title, targets);
+        let labels = store.labels_of(account, &[entry])?.remove(&entry).unwrap_or_default();
+        let mute = if marks { mute_links(&parts.found.entry) } else { Vec::new() };
+        Ok(Some(OpenedEntry { article, share, labels, mute, previous, next }))
     });
     match answer.await {
-        Ok(Some(OpenedEntry { article, .. })) if is_part => {
-            render(&ArticlePart { article, whole: false })
+        Ok(Some(OpenedEntry { article, share, .. })) if is_part => {
+            let form_key = Frame::new(&context, visitor, None).form_key().to_owned();
+            render(&ArticlePart { article, share, whole: false, form_key })
         }
-        Ok(Some(OpenedEntry { article, previous, next })) => {
+        Ok(Some(OpenedEntry { article, share, labels, mute, previous, next })) => {
             let href = |there: ReadingPosition| list.entry_href(there.entry);
+            let frame = Frame::new(&context, visitor, Some(NavSection::Read));
             render(&EntryPage {
-                frame: Frame::new(&context, visitor, Some(NavSection::Read)),
+                form_key: frame.form_key().to_owned(),
+                frame,
                 article,
+                share,
+                labels: labels.into_iter().map(label_link).collect(),
+                mute,
                 back: list.href(),
                 previous: previous.map(href),
                 next: next.map(href),
                 names: if list.oldest_first { ("Older", "Newer") } else { ("Newer", "Older") },
             })
         }
-        Ok(None) => {
-            let text = format!("There is no entry {number}. It may have been deleted.");
-            not_found(&context, visitor, text)
-        }
+        Ok(None) => no_entry(&context, visitor, number),
         Err(error) => store_error(&context, visitor, &error),
     }
+}
+
+/// Returns a label with the address of its list.
+fn label_link(name: String) -> (String, String) {
+    let href = ReadingList::of(ListScope::Label(name.clone())).href();
+    (name, href)
+}
+
+/// Marks an opened entry read, and asks for its page if the feed's setting says so. With a full
+/// disk people can still read.
+fn opened(
+    store: &Store,
+    account: AccountId,
+    found: &mut ReadEntry,
+    usual_mode: ArticleMode,
+    now: Time,
+) {
+    let entry = &found.entry;
+    // An entry that "mark all read" has marked may still be opened for the first time.
+    if !found.read || store.has_opened(account, entry.id).is_ok_and(|opened| !opened) {
+        match store.open_entries(account, &[entry.id], now) {
+            Ok(()) => found.read = true,
+            Err(error) => tracing::warn!(%error, "cannot mark an entry read"),
+        }
+    }
+    let wants = || -> Result<bool, StoreError> {
+        let is_new = store.article_state(entry.id)? == ArticleState::NotAsked;
+        Ok(is_new
+            && entry.link.is_some()
+            && article_mode(store, entry.feed)?.unwrap_or(usual_mode) != ArticleMode::Never
+            && store.request_article(entry.id, now)?)
+    };
+    if let Err(error) = wants() {
+        tracing::warn!(%error, "cannot ask for the page behind an entry");
+    }
+}
+
+fn article_parts(
+    store: &Store,
+    account: AccountId,
+    found: ReadEntry,
+) -> Result<ArticleParts, StoreError> {
+    let (id, feed) = (found.entry.id, found.entry.feed);
+    Ok(ArticleParts {
+        name: store.feed_names_of(account, [feed])?.remove(&feed),
+        icon: store.feed_icon(feed)?,
+        page: StoredPage::read(store, id)?,
+        positions: store.playback_positions(account, id)?,
+        found,
+    })
 }
 
 /// Returns the next entry of the list, or the previous one if `backwards`.

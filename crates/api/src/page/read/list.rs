@@ -6,15 +6,17 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use feed::{FeedId, Time};
-use store::{AccountId, FeedName, ReadEntry, ReadingFilter, ReadingPosition, Store, StoreError};
+use store::{AccountId, FeedName, FoldedEntry, ReadFeeds, ReadingPosition, Store, StoreError};
 
 use super::article::{feed_title, language, teaser, title, web_link};
 use super::marks::MARKED;
 use super::sidebar::{Sidebar, sidebar};
-use super::{LINES, ListScope, ReadFilter, ReadingList, store_reading};
+use super::story::{FoldedStory, alone, folded, read_entries};
+use super::{LINES, ListScope, ReadFilter, ReadingList};
 use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
+use crate::page::icon::FeedIcon;
 use crate::page::notice::{render, store_error};
 use crate::page::params;
 use crate::search::{self, SearchError};
@@ -27,6 +29,8 @@ struct ReadPage {
     heading: String,
     /// A link to the page of the feed or the query: text and address.
     about: Option<(&'static str, String)>,
+    /// The label whose entries the list shows.
+    label: Option<String>,
     search: String,
     /// Why the search text is invalid.
     fault: Option<String>,
@@ -82,6 +86,7 @@ struct EntryLine {
     title: String,
     feed: String,
     feed_href: String,
+    icon: FeedIcon,
     language: Option<String>,
     published: DisplayTime,
     /// The entry's address on the web.
@@ -91,6 +96,8 @@ struct EntryLine {
     teaser: String,
     read: bool,
     starred: bool,
+    /// The other entries of its story.
+    story: Option<FoldedStory>,
 }
 
 /// Why the list is empty.
@@ -103,16 +110,19 @@ enum EmptyReason {
     /// The search has no result.
     NotFound,
     NothingYet,
+    /// No two feeds have the same story today.
+    NoStories,
 }
 
 /// The rows of the store that the page shows.
 struct ListData {
-    lines: Vec<ReadEntry>,
+    lines: Vec<FoldedEntry>,
     /// The position at which the list continues.
     next: Option<ReadingPosition>,
     /// Why the search text is invalid.
     fault: Option<String>,
     names: HashMap<FeedId, FeedName>,
+    icons: HashMap<FeedId, String>,
     sidebar: Sidebar,
     /// The title of the feed, in a list of one feed.
     feed: Option<String>,
@@ -142,7 +152,7 @@ pub async fn list(
     };
     let found = run_blocking(move || {
         let undo = if offers_undo { store.undoable(account, now.at)? } else { None };
-        Ok((read_list(&store, account, &wanted, searched)?, undo))
+        Ok((read_list(&store, account, &wanted, searched, now.at)?, undo))
     });
     match found.await {
         Ok((data, undo)) => {
@@ -161,54 +171,55 @@ fn read_list(
     account: AccountId,
     list: &ReadingList,
     searched: Option<SearchOutcome>,
+    now: Time,
 ) -> Result<ListData, StoreError> {
     let mut fault = None;
     let (lines, next) = match searched {
         Some(Ok(found)) => {
             // A search continues below an entry id and ignores the time.
             let from = |entry| ReadingPosition { published_at: Time::from_secs(0), entry };
-            (found.entries, found.next.map(from))
+            (found.entries.into_iter().map(alone).collect(), found.next.map(from))
         }
         Some(Err(message)) => {
             fault = Some(message);
             (Vec::new(), None)
         }
-        None => read_entries(store, account, list)?,
+        None => read_entries(store, account, list, now)?,
     };
     let feed = match list.scope {
         ListScope::Feed(feed) => Some(feed),
         _ => None,
     };
-    let names = store.feed_names(lines.iter().map(|line| line.entry.feed).chain(feed))?;
+    let shown = lines.iter().flat_map(|line| std::iter::once(&line.lead).chain(&line.others));
+    let met = shown.map(|row| row.entry.feed);
+    // A name is shown only with entries, or for a feed of the account.
+    let own = feed.filter(|feed| store.is_subscribed(account, *feed).unwrap_or(false));
+    let names = store.feed_names_of(account, met.chain(own))?;
+    let shown: Vec<FeedId> = names.keys().copied().collect();
     Ok(ListData {
+        icons: store.feed_icons(&shown)?,
         lines,
         next,
         fault,
         feed: feed.map(|feed| feed_title(names.get(&feed))),
         names,
         sidebar: sidebar(store, account, list)?,
-        has_feeds: store.feed_count()? > 0,
+        has_feeds: has_feeds(store, account)?,
         last: store.last_entry_id()?.0,
     })
 }
 
-/// Reads one page of a list, and the position at which the list continues.
-fn read_entries(
-    store: &Store,
-    account: AccountId,
-    list: &ReadingList,
-) -> Result<(Vec<ReadEntry>, Option<ReadingPosition>), StoreError> {
-    let Some(reading) = store_reading(store, account, list)? else { return Ok((Vec::new(), None)) };
-    // One more than is shown, to know whether the list continues.
-    let mut found = store.reading(&ReadingFilter { limit: LINES + 1, ..reading })?;
-    let more = store::is_full(found.iter().map(|line| &line.entry), LINES + 1);
-    found.truncate(LINES as usize);
-    let last = found.last().filter(|_| more).map(ReadEntry::place);
-    Ok((found, last))
+/// Returns whether the account reads any feed.
+fn has_feeds(store: &Store, account: AccountId) -> Result<bool, StoreError> {
+    match store.read_feeds(account)? {
+        ReadFeeds::All => Ok(store.feed_count()? > 0),
+        ReadFeeds::Only(feeds) => Ok(!feeds.is_empty()),
+    }
 }
 
 fn compose(frame: Frame, data: ListData, list: &ReadingList, now: LocalNow) -> ReadPage {
-    let ListData { lines, next, fault, names, sidebar, feed, has_feeds, last: shown_to } = data;
+    let ListData { lines, next, fault, names, icons, sidebar, feed, has_feeds, last: shown_to } =
+        data;
     let about = match &list.scope {
         ListScope::Feed(feed) => Some(("About this feed", format!("/feed/{feed}"))),
         ListScope::Query(name) => Some(("About this query", format!("/query/{name}"))),
@@ -217,6 +228,10 @@ fn compose(frame: Frame, data: ListData, list: &ReadingList, now: LocalNow) -> R
     ReadPage {
         heading: heading(list, feed),
         about,
+        label: match &list.scope {
+            ListScope::Label(name) => Some(name.clone()),
+            _ => None,
+        },
         search: match &list.scope {
             ListScope::Search(text) => text.clone(),
             _ => String::new(),
@@ -225,9 +240,12 @@ fn compose(frame: Frame, data: ListData, list: &ReadingList, now: LocalNow) -> R
         tabs: tabs(list),
         empty: empty_reason(list, lines.is_empty(), has_feeds),
         shown_to,
-        can_mark_all: !matches!(list.scope, ListScope::Search(_))
-            && list.filter != ReadFilter::Starred,
-        lines: by_day(lines.iter().map(|entry| entry_line(entry, &names, list, now)), list),
+        can_mark_all: !matches!(list.scope, ListScope::Search(_) | ListScope::Top)
+            && !matches!(list.filter, ReadFilter::Starred | ReadFilter::Hidden),
+        lines: by_day(
+            lines.iter().map(|entry| entry_line(entry, (&names, &icons), list, now)),
+            list,
+        ),
         sidebar,
         list: ReadingList { from: None, ..list.clone() }.query(),
         undo: None,
@@ -240,11 +258,13 @@ fn compose(frame: Frame, data: ListData, list: &ReadingList, now: LocalNow) -> R
 
 fn heading(list: &ReadingList, feed: Option<String>) -> String {
     match &list.scope {
+        ListScope::All if list.filter == ReadFilter::Hidden => "Hidden by rules".to_owned(),
         ListScope::All => "Everything".to_owned(),
         ListScope::Feed(_) => feed.unwrap_or_default(),
         ListScope::Tag(tag) => tag.clone(),
-        ListScope::Query(name) => name.clone(),
+        ListScope::Query(name) | ListScope::Label(name) => name.clone(),
         ListScope::Search(text) => format!("“{text}”"),
+        ListScope::Top => "Top stories".to_owned(),
     }
 }
 
@@ -254,14 +274,15 @@ fn tabs(list: &ReadingList) -> Vec<ReadTab> {
             ReadFilter::Unread => "Unread",
             ReadFilter::All => "All",
             ReadFilter::Starred => "Starred",
+            ReadFilter::Hidden => "Hidden",
         },
         href: list.filtered(filter).href(),
         chosen: list.filter == filter,
     };
     match list.scope {
-        // The search index holds words and not marks.
-        ListScope::Search(_) => Vec::new(),
-        _ => ReadFilter::ALL.map(tab).into(),
+        // The search index holds words and not marks. A ranking has read entries too.
+        ListScope::Search(_) | ListScope::Top => Vec::new(),
+        _ => ReadFilter::OFFERED.map(tab).into(),
     }
 }
 
@@ -270,16 +291,20 @@ fn empty_reason(list: &ReadingList, nothing: bool, has_feeds: bool) -> EmptyReas
         (false, ..) => EmptyReason::NotEmpty,
         (true, false, ..) => EmptyReason::NoFeeds,
         (true, true, ListScope::Search(_), _) => EmptyReason::NotFound,
+        (true, true, ListScope::Top, _) => EmptyReason::NoStories,
         (true, true, _, ReadFilter::Unread) => EmptyReason::AllRead,
         (true, true, _, ReadFilter::Starred) => EmptyReason::NoStars,
-        (true, true, _, ReadFilter::All) => EmptyReason::NothingYet,
+        (true, true, _, ReadFilter::All | ReadFilter::Hidden) => EmptyReason::NothingYet,
     }
 }
 
 /// Keeps the day only on the first entry of each day. Queries and searches have another order, in
 /// which days would repeat, so their entries get no day.
 fn by_day(lines: impl Iterator<Item = EntryLine>, list: &ReadingList) -> Vec<EntryLine> {
-    let has_days = matches!(list.scope, ListScope::All | ListScope::Feed(_) | ListScope::Tag(_));
+    let has_days = matches!(
+        list.scope,
+        ListScope::All | ListScope::Feed(_) | ListScope::Tag(_) | ListScope::Label(_)
+    );
     let mut last = None;
     let mut grouped = Vec::new();
     for mut line in lines {
@@ -294,20 +319,21 @@ fn by_day(lines: impl Iterator<Item = EntryLine>, list: &ReadingList) -> Vec<Ent
 }
 
 fn entry_line(
-    row: &ReadEntry,
-    names: &HashMap<FeedId, FeedName>,
+    line: &FoldedEntry,
+    (names, icons): (&HashMap<FeedId, FeedName>, &HashMap<FeedId, String>),
     list: &ReadingList,
     now: LocalNow,
 ) -> EntryLine {
-    let entry = &row.entry;
+    let (row, entry) = (&line.lead, &line.lead.entry);
     let name = names.get(&entry.feed);
     let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
-    let teaser = teaser(body);
+    let (teaser, feed) = (teaser(body), feed_title(name));
     EntryLine {
+        icon: FeedIcon::new(icons.get(&entry.feed), &feed),
         id: entry.id.0,
         href: list.entry_href(entry.id),
         title: title(entry, &teaser),
-        feed: feed_title(name),
+        feed,
         feed_href: ReadingList::of(ListScope::Feed(entry.feed)).href(),
         language: language(entry, name),
         published: DisplayTime::new(entry.published_at, now),
@@ -316,5 +342,6 @@ fn entry_line(
         teaser,
         read: row.read,
         starred: row.starred,
+        story: folded(line, names, list, now),
     }
 }

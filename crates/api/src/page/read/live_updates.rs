@@ -12,20 +12,21 @@ use axum::response::{IntoResponse, Response};
 use feed::EntryId;
 use futures_util::stream::{self, Stream};
 use serde_json::json;
-use store::{ReadingFilter, StoreError};
+use store::{ReadingFilter, Signal, SignalReceiver, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::sidebar::n_unread;
 use super::{ReadingList, store_reading};
-use crate::auth::{self, Person};
 use crate::blocking::run_blocking;
 use crate::page::params;
+use crate::session::LoginWatch;
 use crate::words::count;
 use crate::{ServerContext, page::Visitor};
 
-/// The interval between two checks for new entries.
+/// The interval between two checks for new entries. On PostgreSQL a check follows every signal that
+/// entries were recorded, and the interval only limits the time without one.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// The login is verified again after this many checks, which is about 10 s.
-const CHECKS_PER_LOGIN_CHECK: u32 = 10;
+const CHECK_AT_LEAST_EVERY: Duration = Duration::from_secs(2);
 /// A silent stream sends a comment this often, so that proxies keep it open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Beyond this the page says "99+".
@@ -34,12 +35,12 @@ const COUNTED_MAX: u32 = 100;
 /// A list that is open in a browser.
 struct OpenList {
     context: ServerContext,
-    person: Person,
-    headers: HeaderMap,
+    login: LoginWatch,
     entries: ReadingList,
     /// The newest entry when the list was shown.
     since: EntryId,
-    n_checks: u32,
+    news: SignalReceiver,
+    is_checked: bool,
     /// The newest entry and the unread count at the last check.
     last: (EntryId, u64),
     _permit: OwnedSemaphorePermit,
@@ -60,13 +61,14 @@ pub async fn live_updates(
     let Ok(permit) = Arc::clone(&context.streams).try_acquire_owned() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
+    let news = context.store.signals(Signal::Entries);
     let list = OpenList {
         context,
-        person,
-        headers,
+        login: LoginWatch::new(person, headers),
         entries: ReadingList::read(query.as_deref(), false),
         since: EntryId(since.into()),
-        n_checks: 0,
+        news,
+        is_checked: false,
         // Differs from every real state, so that the first check sends an event.
         last: (EntryId(-1), u64::MAX),
         _permit: permit,
@@ -78,21 +80,20 @@ pub async fn live_updates(
 fn events(list: OpenList) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(list, |mut list| async move {
         loop {
-            if list.n_checks > 0 {
-                tokio::time::sleep(CHECK_EVERY).await;
+            if std::mem::replace(&mut list.is_checked, true) {
+                list.news.wait(CHECK_EVERY, CHECK_AT_LEAST_EVERY).await;
             }
-            list.n_checks = list.n_checks.wrapping_add(1);
-            if list.n_checks.is_multiple_of(CHECKS_PER_LOGIN_CHECK) {
-                let still =
-                    auth::is_still_allowed(&list.context, &list.headers, &list.person).await;
-                if !still.unwrap_or(false) {
-                    return None;
-                }
+            if !list.login.may_go_on(&list.context).await {
+                return None;
             }
-            let (event, checked) = run_blocking(move || list.check()).await.ok()?;
+            let (found, checked) = run_blocking(move || Ok((list.check(), list))).await.ok()?;
             list = checked;
-            if let Some(event) = event {
-                return Some((Ok(event), list));
+            match found {
+                Ok(Some(event)) => return Some((Ok(event), list)),
+                Ok(None) => {}
+                // The list stays open and waits with everything else.
+                Err(error) if error.is_unavailable() => {}
+                Err(_) => return None,
             }
         }
     })
@@ -101,14 +102,14 @@ fn events(list: OpenList) -> impl Stream<Item = Result<Event, Infallible>> {
 impl OpenList {
     /// Returns an event if something changed since the last check. Without a change it counts
     /// nothing.
-    fn check(mut self) -> Result<(Option<Event>, OpenList), StoreError> {
-        let store = &self.context.store;
-        let unread = store.read_marks(self.person.account)?.n_unread();
+    fn check(&mut self) -> Result<Option<Event>, StoreError> {
+        let (store, account) = (&self.context.store, self.login.person().account);
+        let unread = n_unread(store, account)?;
         let state = (store.last_entry_id()?, unread);
         if state == self.last {
-            return Ok((None, self));
+            return Ok(None);
         }
-        let new = match store_reading(store, self.person.account, &self.entries)? {
+        let new = match store_reading(store, account, &self.entries)? {
             // Every new entry of the scope counts, whatever the filter of the list.
             Some(reading) => store.reading_places(&ReadingFilter {
                 read: None,
@@ -129,6 +130,6 @@ impl OpenList {
         };
         self.last = state;
         let data = json!({"new": words, "unread": count(unread)}).to_string();
-        Ok((Some(Event::default().data(data)), self))
+        Ok(Some(Event::default().data(data)))
     }
 }

@@ -15,8 +15,12 @@ pub enum ListScope {
     Feed(FeedId),
     Tag(String),
     Query(String),
+    /// Entries with a label of the reader.
+    Label(String),
     /// Entries that match a search text.
     Search(String),
+    /// The stories that the most feeds had in the last day.
+    Top,
 }
 
 /// The entries of the scope that a list shows.
@@ -25,16 +29,20 @@ pub enum ReadFilter {
     Unread,
     All,
     Starred,
+    /// Entries that rules have hidden.
+    Hidden,
 }
 
 impl ReadFilter {
-    pub const ALL: [ReadFilter; 3] = [ReadFilter::Unread, ReadFilter::All, ReadFilter::Starred];
+    /// The filters that every list offers.
+    pub const OFFERED: [ReadFilter; 3] = [ReadFilter::Unread, ReadFilter::All, ReadFilter::Starred];
 
     pub const fn word(self) -> &'static str {
         match self {
             ReadFilter::Unread => "unread",
             ReadFilter::All => "all",
             ReadFilter::Starred => "starred",
+            ReadFilter::Hidden => "hidden",
         }
     }
 }
@@ -47,6 +55,8 @@ pub struct ReadingList {
     /// Oldest entries first. The address says so only with a position, because a position means
     /// another entry in the other order. Otherwise the reader's choice decides.
     pub oldest_first: bool,
+    /// Only entries in this language.
+    pub language: Option<String>,
     /// The list continues after this entry.
     pub from: Option<ReadingPosition>,
 }
@@ -59,21 +69,26 @@ impl ReadingList {
     /// query or a search.
     pub fn of(scope: ListScope) -> ReadingList {
         let filter = default_filter(&scope);
-        ReadingList { scope, filter, oldest_first: false, from: None }
+        ReadingList { scope, filter, oldest_first: false, language: None, from: None }
     }
 
     /// Reads a query string. `oldest_first` is the reader's choice.
     pub fn read(query: Option<&str>, mut oldest_first: bool) -> ReadingList {
         let (mut scope, mut filter, mut from) = (ListScope::All, None, None);
+        let mut language = None;
         for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
             let text = || value.trim().chars().take(TEXT_CHARS_MAX).collect::<String>();
             match name.as_ref() {
                 "feed" => scope = value.parse().map_or(scope, |id| ListScope::Feed(FeedId(id))),
                 "tag" if !text().is_empty() => scope = ListScope::Tag(text()),
                 "query" if !text().is_empty() => scope = ListScope::Query(text()),
+                "label" if !text().is_empty() => scope = ListScope::Label(text()),
                 "q" if !text().is_empty() => scope = ListScope::Search(text()),
+                "top" => scope = ListScope::Top,
+                "lang" => language = Some(value.to_lowercase()).filter(|tag| is_language(tag)),
                 "show" => {
-                    let known = ReadFilter::ALL.into_iter().find(|f| f.word() == value);
+                    let mut all = ReadFilter::OFFERED.into_iter().chain([ReadFilter::Hidden]);
+                    let known = all.find(|f| f.word() == value);
                     filter = known.or(filter);
                 }
                 "from" => {
@@ -85,7 +100,7 @@ impl ReadingList {
             }
         }
         let filter = filter.unwrap_or_else(|| default_filter(&scope));
-        ReadingList { scope, filter, oldest_first, from }
+        ReadingList { scope, filter, oldest_first, language, from }
     }
 
     /// Returns the query string for this list; empty for the start page.
@@ -96,7 +111,12 @@ impl ReadingList {
             ListScope::Feed(feed) => drop(query.append_pair("feed", &feed.to_string())),
             ListScope::Tag(tag) => drop(query.append_pair("tag", tag)),
             ListScope::Query(name) => drop(query.append_pair("query", name)),
+            ListScope::Label(name) => drop(query.append_pair("label", name)),
             ListScope::Search(text) => drop(query.append_pair("q", text)),
+            ListScope::Top => drop(query.append_pair("top", "1")),
+        }
+        if let Some(language) = &self.language {
+            query.append_pair("lang", language);
         }
         if self.filter != default_filter(&self.scope) {
             query.append_pair("show", self.filter.word());
@@ -131,10 +151,17 @@ impl ReadingList {
     }
 }
 
+/// Whether a text is the primary part of a language tag.
+fn is_language(tag: &str) -> bool {
+    (2..=8).contains(&tag.len()) && tag.bytes().all(|b| b.is_ascii_lowercase())
+}
+
 const fn default_filter(scope: &ListScope) -> ReadFilter {
     match scope {
         ListScope::All | ListScope::Feed(_) | ListScope::Tag(_) => ReadFilter::Unread,
-        ListScope::Query(_) | ListScope::Search(_) => ReadFilter::All,
+        ListScope::Query(_) | ListScope::Label(_) | ListScope::Search(_) | ListScope::Top => {
+            ReadFilter::All
+        }
     }
 }
 
@@ -155,8 +182,12 @@ mod tests {
             "/?tag=a%26b+%C3%A9",
             "/?feed=7&show=starred&from=1310792400000.12",
             "/?query=Volcano&show=unread",
+            "/?label=to+read",
+            "/?show=hidden",
             "/?q=iceland+ash",
+            "/?top=1",
             "/?show=all",
+            "/?tag=a&lang=de&show=all",
             "/?from=5.6.up",
         ] {
             let query = href.split_once('?').map(|(_, q)| q);
@@ -172,7 +203,7 @@ mod tests {
 
     #[test]
     fn unreadable_values_are_ignored() {
-        let odd = "feed=x&show=%00&from=1.&from=.2&from=.up&q=+&zz";
+        let odd = "feed=x&lang=d-e&show=%00&from=1.&from=.2&from=.up&q=+&zz";
         assert_eq!(ReadingList::read(Some(odd), false).href(), "/");
         assert!(ReadingList::read(Some("from=x.up"), true).oldest_first);
         assert!(!ReadingList::read(Some("from=1.2"), true).oldest_first);

@@ -14,6 +14,7 @@ use url::form_urlencoded;
 use super::{ListScope, ReadingList};
 use crate::blocking::run_blocking;
 use crate::page::frame::Visitor;
+use crate::page::icon::FeedIcon;
 use crate::page::notice::{render, store_error};
 use crate::words::{count, plural};
 use crate::{ServerContext, sanitise};
@@ -21,6 +22,9 @@ use crate::{ServerContext, sanitise};
 /// The page of feeds shows the other tags.
 const TAGS_MAX: usize = 60;
 const QUERIES_MAX: usize = 60;
+/// Labels in the sidebar.
+const LABELS_MAX: usize = 50;
+const LANGUAGES_MAX: usize = 20;
 /// Up to this many feeds are part of the page: about 15 KB of the 100 KB that a page may have.
 const INLINE_MAX: u64 = 100;
 /// Feeds under one tag. In a longer list people search.
@@ -35,7 +39,18 @@ pub struct Sidebar {
     pub tags: Vec<SidebarTag>,
     /// The number of tags that are not shown, in words.
     pub more: Option<String>,
+    pub labels: Vec<SidebarLabel>,
     pub queries: Vec<SidebarQuery>,
+    /// The languages of the entries, if there are several.
+    pub languages: Vec<SidebarLanguage>,
+}
+
+/// A language in the sidebar. Choosing the chosen one shows all languages again.
+pub struct SidebarLanguage {
+    pub tag: String,
+    pub href: String,
+    pub chosen: bool,
+    pub entries: String,
 }
 
 /// A tag in the sidebar.
@@ -50,6 +65,14 @@ pub struct SidebarTag {
     pub fold_href: String,
     /// The HTML of the feeds, if it is part of the page.
     pub fold: Option<String>,
+}
+
+/// A label in the sidebar.
+pub struct SidebarLabel {
+    pub name: String,
+    pub href: String,
+    pub chosen: bool,
+    pub entries: String,
 }
 
 /// A query in the sidebar.
@@ -68,6 +91,7 @@ struct TagFold {
 }
 
 struct FoldedFeed {
+    icon: FeedIcon,
     name: String,
     href: String,
     chosen: bool,
@@ -80,7 +104,7 @@ pub fn sidebar(
     list: &ReadingList,
 ) -> Result<Sidebar, StoreError> {
     let unread = store.unread_by_feed(account)?;
-    let mut rows = store.tag_feeds(&unread)?;
+    let mut rows = store.tag_feeds_of(account, &unread)?;
     rows.retain(|row| !row.tag.starts_with(store::QUERY_TAG));
     let n_all: u64 = rows.iter().map(|row| row.n_feeds).sum();
     let n_more = rows.len().saturating_sub(TAGS_MAX) as u64;
@@ -89,8 +113,9 @@ pub fn sidebar(
     for row in rows {
         let chosen = list.scope == ListScope::Tag(row.tag.clone());
         let limit = if n_all <= INLINE_MAX { Some(FOLD_MAX) } else { chosen.then_some(CHOSEN_MAX) };
-        let fold =
-            limit.map(|limit| tag_fold(store, &row.tag, &unread, list, limit)).transpose()?;
+        let fold = limit
+            .map(|limit| tag_fold(store, account, &row.tag, &unread, list, limit))
+            .transpose()?;
         tags.push(SidebarTag {
             href: ReadingList::of(ListScope::Tag(row.tag.clone())).href(),
             chosen,
@@ -102,18 +127,46 @@ pub fn sidebar(
             name: row.tag,
         });
     }
-    let queries = store.queries()?.into_iter().map(|row| row.name).take(QUERIES_MAX);
+    let labels = store.labels(account)?.into_iter().map(|row| {
+        let of = ListScope::Label(row.name.clone());
+        let (chosen, href) = (list.scope == of, ReadingList::of(of).href());
+        SidebarLabel { name: row.name, href, chosen, entries: nonzero(row.n_entries) }
+    });
+    let labels = labels.take(LABELS_MAX).collect();
+    let queries = store.queries_of(account)?.into_iter().map(|row| row.name).take(QUERIES_MAX);
     let queries = queries.map(|name| {
         let of = ListScope::Query(name.clone());
         SidebarQuery { name, chosen: list.scope == of, href: ReadingList::of(of).href() }
     });
     Ok(Sidebar {
-        unread: count(store.read_marks(account)?.n_unread()),
+        unread: count(unread.values().sum()),
         tags,
         more: (n_more > 0)
             .then(|| format!("{} more on the page of feeds", plural(n_more, "tag", "tags"))),
+        labels,
         queries: queries.collect(),
+        languages: languages(store, account, list)?,
     })
+}
+
+/// Returns the most frequent languages. One language needs no filter, and a search has its own.
+fn languages(
+    store: &Store,
+    account: AccountId,
+    list: &ReadingList,
+) -> Result<Vec<SidebarLanguage>, StoreError> {
+    let counts = store.languages_of(account)?;
+    let is_search = matches!(list.scope, ListScope::Search(_));
+    if is_search || (counts.len() < 2 && list.language.is_none()) {
+        return Ok(Vec::new());
+    }
+    let shown = counts.into_iter().take(LANGUAGES_MAX).map(|row| {
+        let chosen = list.language.as_deref() == Some(row.language.as_str());
+        let language = (!chosen).then(|| row.language.clone());
+        let href = ReadingList { language, from: None, ..list.clone() }.href();
+        SidebarLanguage { href, chosen, entries: count(row.n_entries), tag: row.language }
+    });
+    Ok(shown.collect())
 }
 
 /// Answers the script with the feeds of a tag.
@@ -127,7 +180,7 @@ pub async fn fold(
     let tag = if let ListScope::Tag(tag) = &list.scope { tag.clone() } else { String::new() };
     let found = run_blocking(move || {
         let unread = store.unread_by_feed(account)?;
-        tag_fold(&store, &tag, &unread, &list, FOLD_MAX)
+        tag_fold(&store, account, &tag, &unread, &list, FOLD_MAX)
     });
     match found.await {
         Ok(fold) => render(&fold),
@@ -137,12 +190,14 @@ pub async fn fold(
 
 fn tag_fold(
     store: &Store,
+    account: AccountId,
     tag: &str,
     unread: &HashMap<FeedId, u64>,
     list: &ReadingList,
     limit: u32,
 ) -> Result<TagFold, StoreError> {
     let page = store.feed_list(&FeedListFilter {
+        account,
         text: String::new(),
         tag: Some(tag.to_owned()),
         state: None,
@@ -151,10 +206,14 @@ fn tag_fold(
         backwards: false,
         limit,
     })?;
+    let ids: Vec<FeedId> = page.lines.iter().map(|row| row.id).collect();
+    let icons = store.feed_icons(&ids)?;
     let feeds = page.lines.iter().map(|row| {
         let title = row.shown_title().map(sanitise::text).filter(|t| !t.trim().is_empty());
+        let name = title.unwrap_or_else(|| row.location.url.masked());
         FoldedFeed {
-            name: title.unwrap_or_else(|| row.location.url.masked()),
+            icon: FeedIcon::new(icons.get(&row.id), &name),
+            name,
             href: ReadingList::of(ListScope::Feed(row.id)).href(),
             chosen: list.scope == ListScope::Feed(row.id),
             unread: nonzero(unread.get(&row.id).copied().unwrap_or(0)),
@@ -162,6 +221,14 @@ fn tag_fold(
     });
     let more = page.after.is_some().then(|| "All feeds of this tag".to_owned());
     Ok(TagFold { feeds: feeds.collect(), more, feeds_href: feeds_href(tag) })
+}
+
+/// Counts all unread entries of an account.
+pub fn n_unread(store: &Store, account: AccountId) -> Result<u64, StoreError> {
+    match account {
+        AccountId::LOCAL => Ok(store.read_marks(account)?.n_unread()),
+        _ => Ok(store.unread_by_feed(account)?.values().sum()),
+    }
 }
 
 /// Writes a count; empty for zero.

@@ -6,13 +6,14 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use feed::{Item, Source, public_source};
 use parse::write::{self, ItemLabel, PublishedDocument};
-use store::{FeedRow, ReadEntry, Store};
+use store::{AccountId, FeedRow, ReadEntry, Store};
 
 use super::item::{self, N, StreamItems};
 use super::stream::{GoogleStream, continuation, label, reading, state};
 use super::{GoogleRequest, item_id};
+use crate::feed_rows::FeedRows;
 use crate::reader_apis::error::{InText, ReaderApiError};
-use crate::reader_apis::view::{self, FeedRows};
+use crate::reader_apis::view::{self, AppArticles};
 
 /// Google's name for the vocabulary of its states and labels.
 const SCHEME: &str = "http://www.google.com/reader/";
@@ -20,13 +21,13 @@ const SCHEME: &str = "http://www.google.com/reader/";
 pub async fn feed(Path(name): Path<String>, request: GoogleRequest) -> Result<Response, InText> {
     let now = (request.context.now)();
     let text = request.with_store(move |store, request| {
-        let stream = GoogleStream::find(store, &name)?;
+        let stream = GoogleStream::find(store, request.person.account, &name)?;
         let found = match reading(store, request, &stream, N)? {
             Some(reading) => StreamItems::read(store, &reading)?,
             None => StreamItems::default(),
         };
         let mut doc = PublishedDocument {
-            title: item::title(store, &stream)?,
+            title: item::title(store, request.person.account, &stream)?,
             id: Some(format!("tag:google.com,2005:reader/{name}")),
             updated: Some(now),
             ..PublishedDocument::default()
@@ -34,7 +35,8 @@ pub async fn feed(Path(name): Path<String>, request: GoogleRequest) -> Result<Re
         if let Some(place) = found.goes_on {
             doc.pages.push(("next", format!("?c={}", continuation(place))));
         }
-        fill(&mut doc, store, &found.entries)?;
+        let articles = AppArticles::read(store, request.person.account, &found.entries)?;
+        fill(&mut doc, (store, request.person.account), &found.entries, &articles)?;
         Ok(write::atom(&doc))
     });
     let kind = [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
@@ -43,19 +45,20 @@ pub async fn feed(Path(name): Path<String>, request: GoogleRequest) -> Result<Re
 
 fn fill(
     doc: &mut PublishedDocument,
-    store: &Store,
+    (store, account): (&Store, AccountId),
     entries: &[ReadEntry],
+    articles: &AppArticles,
 ) -> Result<(), ReaderApiError> {
-    let mut feeds = FeedRows::default();
+    let feeds = FeedRows::of_entries(store, account, entries.iter().map(|one| one.entry.feed))?;
     for one in entries {
-        let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
-        doc.items.push(item(one, feed));
+        let Some(feed) = feeds.get(one.entry.feed) else { continue };
+        doc.items.push(item(one, feed, articles));
         doc.labels.push(labels(one, feed));
     }
     Ok(())
 }
 
-fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
+fn item(one: &ReadEntry, feed: &FeedRow, articles: &AppArticles) -> Item {
     let entry = &one.entry;
     let updated = entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at);
     Item {
@@ -66,7 +69,7 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
         updated: Some(updated),
         author: view::author(entry),
         summary: None,
-        content: Some(view::html(one, feed)),
+        content: Some(view::html(one, feed, articles)),
         categories: Vec::new(),
         enclosures: view::enclosures(entry).cloned().collect(),
         language: entry.language.clone(),
@@ -75,6 +78,7 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
             updated: feed.history.last_change_at,
             ..public_source(&feed.location.url, feed.facts.site.as_deref(), feed.id)
         }),
+        ..Item::default()
     }
 }
 

@@ -7,12 +7,13 @@ use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use feed::EntryId;
 use serde_json::{Value, json};
-use store::{QueryId, ReadEntry, ReadingFilter, ReadingPosition, Store};
+use store::{AccountId, QueryId, ReadEntry, ReadingFilter, ReadingPosition, Store};
 
 use super::stream::{GoogleStream, continuation, label, reading, state};
 use super::{GoogleRequest, item_id};
+use crate::feed_rows::FeedRows;
 use crate::reader_apis::error::{InText, ReaderApiError};
-use crate::reader_apis::view::{self, FeedRows, OF_QUERY};
+use crate::reader_apis::view::{self, AppArticles, OF_QUERY};
 
 /// The default and the highest number of entries with their texts, which are read and sanitised.
 pub const N: (u32, u32) = (20, 1000);
@@ -38,7 +39,7 @@ async fn of_stream(request: GoogleRequest, name: String) -> Result<Response, Rea
     let now = (request.context.now)();
     request
         .with_store(move |store, request| {
-            let stream = GoogleStream::find(store, &name)?;
+            let stream = GoogleStream::find(store, request.person.account, &name)?;
             let found = match reading(store, request, &stream, N)? {
                 Some(reading) => StreamItems::read(store, &reading)?,
                 None => StreamItems::default(),
@@ -46,9 +47,9 @@ async fn of_stream(request: GoogleRequest, name: String) -> Result<Response, Rea
             let mut body = json!({
                 "direction": "ltr",
                 "id": name,
-                "title": title(store, &stream)?,
+                "title": title(store, request.person.account, &stream)?,
                 "updated": now.secs(),
-                "items": items(store, &found.entries)?,
+                "items": items(store, request, &found.entries)?,
             });
             if let Some(place) = found.goes_on {
                 body["continuation"] = continuation(place).into();
@@ -75,15 +76,20 @@ impl StreamItems {
 }
 
 /// Returns the title of a stream.
-pub fn title(store: &Store, stream: &GoogleStream) -> Result<String, ReaderApiError> {
+pub fn title(
+    store: &Store,
+    account: AccountId,
+    stream: &GoogleStream,
+) -> Result<String, ReaderApiError> {
     Ok(match stream {
         GoogleStream::All => "All entries".to_owned(),
         GoogleStream::Read => "Read".to_owned(),
         GoogleStream::Unread => "Unread".to_owned(),
         GoogleStream::Starred => "Starred".to_owned(),
         GoogleStream::Nothing => String::new(),
-        GoogleStream::Feed(feed) => view::feed_title(&store.feed(*feed)?),
+        GoogleStream::Feed(feed) => view::feed_title(&store.feed_of(account, *feed)?),
         GoogleStream::Tag(tag) => tag.clone(),
+        GoogleStream::Label { name, .. } => name.clone(),
         GoogleStream::Query { name, .. } => format!("{OF_QUERY}{name}"),
     })
 }
@@ -102,7 +108,7 @@ pub async fn by_ids(request: GoogleRequest) -> Result<Response, InText> {
             "id": state("reading-list"),
             "title": "Entries",
             "updated": now.secs(),
-            "items": items(store, &found)?,
+            "items": items(store, request, &found)?,
         }))
     });
     Ok(Json(body.await?).into_response())
@@ -175,26 +181,44 @@ pub async fn count(request: GoogleRequest) -> Result<String, InText> {
 
 fn named(store: &Store, request: &GoogleRequest) -> Result<GoogleStream, ReaderApiError> {
     match request.params.text("s") {
-        Some(name) => GoogleStream::find(store, name),
+        Some(name) => GoogleStream::find(store, request.person.account, name),
         None => Ok(GoogleStream::All),
     }
 }
 
-fn items(store: &Store, entries: &[ReadEntry]) -> Result<Vec<Value>, ReaderApiError> {
+fn items(
+    store: &Store,
+    request: &GoogleRequest,
+    entries: &[ReadEntry],
+) -> Result<Vec<Value>, ReaderApiError> {
+    let articles = AppArticles::read(store, request.person.account, entries)?;
     let ids: Vec<EntryId> = entries.iter().map(|one| one.entry.id).collect();
     let keeping = store.matching_queries(&ids)?;
     let names: HashMap<QueryId, String> = match keeping.is_empty() {
         true => HashMap::new(),
-        false => store.queries()?.into_iter().map(|query| (query.id, query.name)).collect(),
+        false => store
+            .queries_of(request.person.account)?
+            .into_iter()
+            .map(|query| (query.id, query.name))
+            .collect(),
     };
-    let mut feeds = FeedRows::default();
+    let labels = store.labels_of(request.person.account, &ids)?;
+    let met = entries.iter().map(|one| one.entry.feed);
+    let feeds = FeedRows::of_entries(store, request.person.account, met)?;
     let mut items = Vec::with_capacity(entries.len());
     for one in entries {
-        let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
-        let mut item = item(one, feed);
+        let Some(feed) = feeds.get(one.entry.feed) else { continue };
+        let mut item = item(one, feed, &articles);
         let queries = keeping.get(&one.entry.id).into_iter().flatten();
         let queries = queries.filter_map(|id| names.get(id));
         if let Some(categories) = item["categories"].as_array_mut() {
+            let own = labels.get(&one.entry.id).into_iter().flatten();
+            // A folder may have the same name.
+            for name in own.map(|name| Value::from(label(name))) {
+                if !categories.contains(&name) {
+                    categories.push(name);
+                }
+            }
             categories.extend(queries.map(|name| label(&format!("{OF_QUERY}{name}")).into()));
         }
         items.push(item);
@@ -202,7 +226,7 @@ fn items(store: &Store, entries: &[ReadEntry]) -> Result<Vec<Value>, ReaderApiEr
     Ok(items)
 }
 
-fn item(one: &ReadEntry, feed: &store::FeedRow) -> Value {
+fn item(one: &ReadEntry, feed: &store::FeedRow, articles: &AppArticles) -> Value {
     let entry = &one.entry;
     let mut categories = vec![state("reading-list")];
     categories.push(state(if one.read { "read" } else { "fresh" }));
@@ -218,7 +242,7 @@ fn item(one: &ReadEntry, feed: &store::FeedRow) -> Value {
         "published": entry.published_at.secs(),
         "updated": updated.secs(),
         "title": view::title(entry),
-        "summary": {"content": view::html(one, feed), "direction": "ltr"},
+        "summary": {"content": view::html(one, feed, articles), "direction": "ltr"},
         "categories": categories,
         "origin": {
             "streamId": format!("feed/{}", feed.id),

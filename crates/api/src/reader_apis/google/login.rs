@@ -7,13 +7,14 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use store::SessionOrigin;
 
 use super::GoogleRequest;
-use crate::ServerContext;
 use crate::auth::{ClientAddress, Credentials, Person};
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::identify;
 use crate::reader_apis::params::{AppParams, ParamLimits};
+use crate::{ServerContext, session};
 
 /// The life of a session: apps store it and ask for the password when it ends.
 const LASTS: Duration = Duration::from_secs(365 * 86_400);
@@ -25,11 +26,13 @@ const OPEN: &str = "open";
 pub async fn client_login(State(context): State<ServerContext>, request: Request) -> Response {
     let open = request.extensions().get::<Person>().is_some_and(|person| person.name.is_none());
     let client = identify::client(&request);
+    let origin = session::origin(request.headers(), client);
     let params = match AppParams::read(request, ParamLimits::STRANGER).await {
         Ok(params) => params,
         Err(trouble) => return InText(trouble).into_response(),
     };
-    let secret = if open { Ok(OPEN.to_owned()) } else { prove(&context, &params, client).await };
+    let secret =
+        if open { Ok(OPEN.to_owned()) } else { prove(&context, &params, client, origin).await };
     match secret {
         Ok(auth) if params.text("output") == Some("json") => {
             Json(json!({"SID": auth, "LSID": auth, "Auth": auth})).into_response()
@@ -46,6 +49,7 @@ async fn prove(
     context: &ServerContext,
     params: &AppParams,
     client: ClientAddress,
+    origin: SessionOrigin,
 ) -> Result<String, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     // In the body only: addresses end up in the logs of proxies.
@@ -56,7 +60,7 @@ async fn prove(
     if logins.by_token(store, password, now).await?.is_some() {
         return Ok(password.to_owned());
     }
-    Ok(logins.begin(store, person.account, now, LASTS).await?)
+    Ok(logins.begin(store, person.account, origin, now, LASTS).await?)
 }
 
 /// Returns the value that a client sends as `T`. It is the secret itself: the client has it

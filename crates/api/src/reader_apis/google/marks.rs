@@ -1,26 +1,37 @@
-//! `edit-tag` and `mark-all-as-read`: read and starred marks.
+//! `edit-tag` and `mark-all-as-read`: read and starred marks, and labels of entries.
 
 use feed::{EntryId, Time};
 use store::TokenScope;
 
 use super::GoogleRequest;
 use super::item::numbers;
-use super::stream::GoogleStream;
+use super::stream::{GoogleStream, label_name};
 use crate::reader_apis::error::{InText, ReaderApiError};
+use crate::reader_apis::view::OF_QUERY;
 
 /// The answer after success.
 pub const OK: &str = "OK";
 
 /// The marks that a request sets. Later values win.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct EntryMarks {
     read: Option<bool>,
     starred: Option<bool>,
+    /// Labels that are added or removed.
+    labels: Vec<(String, bool)>,
 }
 
 impl EntryMarks {
     /// Reads one state: `a` adds it to entries and `r` removes it.
     fn note(&mut self, stream: &str, added: bool) -> Result<(), ReaderApiError> {
+        if let Some(label) = label_name(stream) {
+            let label = Some(label).filter(|label| !label.starts_with(OF_QUERY));
+            let label = label.and_then(query::label_name).ok_or_else(|| {
+                ReaderApiError::bad_request("a label has 1 to 100 letters and is not a query")
+            })?;
+            self.labels.push((label, added));
+            return Ok(());
+        }
         let rest = stream.strip_prefix("user/").and_then(|rest| rest.split_once('/'));
         match rest.map(|(_, rest)| rest).and_then(|rest| rest.strip_prefix("state/com.google/")) {
             Some("read") => self.read = Some(added),
@@ -30,7 +41,7 @@ impl EntryMarks {
             Some("starred") => self.starred = Some(added),
             _ => {
                 return Err(ReaderApiError::bad_request(
-                    "only read and starred can be set on an entry",
+                    "only read, starred and labels can be set on an entry",
                 ));
             }
         }
@@ -50,11 +61,18 @@ pub async fn edit_tag(request: GoogleRequest) -> Result<&'static str, InText> {
                     marks.note(stream, added)?;
                 }
             }
-            if let Some(read) = marks.read {
-                store.mark_read(account, &entries, read)?;
+            match marks.read {
+                Some(true) => store.open_entries(account, &entries, now)?,
+                Some(false) => store.mark_read(account, &entries, false)?,
+                None => {}
             }
             if let Some(starred) = marks.starred {
                 store.star(account, &entries, starred, now)?;
+            }
+            for (label, added) in &marks.labels {
+                if !store.label_entries(account, label, &entries, *added, now)? {
+                    return Err(ReaderApiError::bad_request("there are too many labels"));
+                }
             }
             Ok(OK)
         })
@@ -69,7 +87,7 @@ pub async fn all_as_read(request: GoogleRequest) -> Result<&'static str, InText>
         .with_store(|store, request| {
             let name = request.params.text("s");
             let name = name.ok_or_else(|| ReaderApiError::bad_request("name a stream: s=ID"))?;
-            let scope = match GoogleStream::find(store, name)? {
+            let scope = match GoogleStream::find(store, request.person.account, name)? {
                 GoogleStream::Read | GoogleStream::Nothing => None,
                 GoogleStream::Starred => {
                     return Err(ReaderApiError::bad_request("mark starred entries one by one"));
@@ -117,8 +135,10 @@ mod tests {
         check(&[], &["starred", "read"], (Some(true), Some(true)));
         check(&["read"], &[], (Some(false), None));
         let mut marks = EntryMarks::default();
-        for other in ["user/-/state/com.google/broadcast", "user/-/label/x", "read", ""] {
+        for other in ["user/-/state/com.google/broadcast", "user/-/label/ ", "read", ""] {
             assert!(marks.note(other, true).is_err(), "{other}");
         }
+        marks.note("user/1/label/to read", true).unwrap();
+        assert_eq!(marks.labels, [("to read".to_owned(), true)]);
     }
 }

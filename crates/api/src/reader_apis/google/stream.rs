@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use feed::{EntryId, FeedId, Time};
-use store::{FeedFilter, QueryId, ReadingFilter, ReadingPosition, Scope, Store};
+use store::{
+    AccountId, FeedFilter, LabelId, QueryId, ReadingFilter, ReadingPosition, Scope, Store,
+};
 
 use super::GoogleRequest;
 use crate::reader_apis::error::ReaderApiError;
@@ -28,6 +30,11 @@ pub enum GoogleStream {
         id: QueryId,
         name: String,
     },
+    /// Entries with a label of the person.
+    Label {
+        id: LabelId,
+        name: String,
+    },
 }
 
 pub fn state(name: &str) -> String {
@@ -45,16 +52,20 @@ pub fn label_name(text: &str) -> Option<&str> {
 }
 
 impl GoogleStream {
-    pub fn find(store: &Store, name: &str) -> Result<GoogleStream, ReaderApiError> {
+    pub fn find(
+        store: &Store,
+        account: AccountId,
+        name: &str,
+    ) -> Result<GoogleStream, ReaderApiError> {
         if let Some(feed) = name.strip_prefix("feed/") {
-            return Ok(GoogleStream::Feed(find_feed(store, feed)?));
+            return Ok(GoogleStream::Feed(find_feed(store, account, feed)?));
         }
         if let Some(label) = label_name(name) {
             let Some(query) = label.strip_prefix(OF_QUERY) else {
-                return Ok(GoogleStream::Tag(label.to_owned()));
+                return of_label(store, account, label);
             };
-            let row =
-                store.query(query)?.ok_or(ReaderApiError::Missing("there is no such query"))?;
+            let row = store.query_of(account, query)?;
+            let row = row.ok_or(ReaderApiError::Missing("the query does not exist"))?;
             return Ok(GoogleStream::Query { id: row.id, name: row.name });
         }
         let rest = name.strip_prefix("user/").and_then(|rest| rest.split_once('/'));
@@ -80,6 +91,7 @@ impl GoogleStream {
             GoogleStream::Feed(feed) => Some(Scope::Feed(*feed)),
             GoogleStream::Tag(tag) => Some(Scope::Tag(tag.clone())),
             GoogleStream::Query { id, .. } => Some(Scope::Query(*id)),
+            GoogleStream::Label { id, .. } => Some(Scope::Label(*id)),
             GoogleStream::Nothing => None,
         }
     }
@@ -102,16 +114,32 @@ impl GoogleStream {
     }
 }
 
+/// Finds the stream of a label: the feeds of a folder, or the entries that the person has labelled.
+fn of_label(store: &Store, account: AccountId, name: &str) -> Result<GoogleStream, ReaderApiError> {
+    let name = name.to_owned();
+    match store.label(account, &name)? {
+        Some(id) if is_label(store, account, &name)? => Ok(GoogleStream::Label { id, name }),
+        _ => Ok(GoogleStream::Tag(name)),
+    }
+}
+
+/// Whether a name means a label of entries. If a folder of feeds has it too, the folder counts.
+pub fn is_label(store: &Store, account: AccountId, name: &str) -> Result<bool, ReaderApiError> {
+    let tags = store.tags_of(account)?;
+    let is_folder = tags.iter().any(|row| row.tag == name && row.n_feeds > 0);
+    Ok(store.label(account, name)?.is_some() && !is_folder)
+}
+
 /// Finds a feed by its number or its address, which may be masked as we show it.
-pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, ReaderApiError> {
-    if let Some(feed) = store.find_feed(name)? {
+pub fn find_feed(store: &Store, account: AccountId, name: &str) -> Result<FeedId, ReaderApiError> {
+    if let Some(feed) = store.find_feed_of(account, name)? {
         return Ok(feed);
     }
-    let all = store.feeds(&FeedFilter::default())?;
+    let all = store.feeds_of(account, &FeedFilter::default())?;
     let mut same = all.iter().filter(|feed| feed.location.url.masked() == name);
     match (same.next(), same.next()) {
         (Some(only), None) => Ok(only.id),
-        _ => Err(ReaderApiError::Missing("there is no such feed")),
+        _ => Err(ReaderApiError::Missing("the feed does not exist")),
     }
 }
 
@@ -134,7 +162,8 @@ pub fn reading(
     }
     for (names, inside) in [("it", true), ("xt", false)] {
         for name in params.all(names).filter(|name| !name.is_empty()) {
-            GoogleStream::find(store, name)?.narrow(&mut reading, inside)?;
+            let other = GoogleStream::find(store, request.person.account, name)?;
+            other.narrow(&mut reading, inside)?;
         }
     }
     // Both limit the time when an entry was seen: an old entry may be new here.

@@ -18,7 +18,11 @@ use crate::reader_apis::params::{self, AppParams};
 use crate::reader_apis::{act, blocking, identify, opml, view};
 
 pub async fn list(request: GoogleRequest) -> Result<Response, InText> {
-    let feeds = request.with_store(|store, _| Ok(store.feeds(&FeedFilter::default())?)).await?;
+    let feeds = request
+        .with_store(|store, request| {
+            Ok(store.feeds_of(request.person.account, &FeedFilter::default())?)
+        })
+        .await?;
     let list: Vec<Value> = feeds.iter().map(subscription).collect();
     Ok(Json(json!({"subscriptions": list})).into_response())
 }
@@ -43,7 +47,7 @@ pub async fn subscribed(request: GoogleRequest) -> Result<&'static str, InText> 
     let found = request.with_store(|store, request| {
         let name = request.params.text("s").and_then(|name| name.strip_prefix("feed/"));
         let name = name.ok_or_else(|| ReaderApiError::bad_request("name a feed: s=feed/…"))?;
-        match find_feed(store, name) {
+        match find_feed(store, request.person.account, name) {
             Err(ReaderApiError::Missing(_)) => Ok(false),
             found => found.map(|_| true),
         }
@@ -54,7 +58,7 @@ pub async fn subscribed(request: GoogleRequest) -> Result<&'static str, InText> 
 /// Answers `subscription/edit`: `ac` is the action, `s` the feeds, `t` the title, `a` and `r` the
 /// labels.
 pub async fn edit(request: GoogleRequest) -> Result<&'static str, InText> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let params = request.params.clone();
     let streams: Vec<String> = params
         .all("s")
@@ -65,26 +69,29 @@ pub async fn edit(request: GoogleRequest) -> Result<&'static str, InText> {
         return Err(ReaderApiError::bad_request("name a feed: s=feed/…").into());
     }
     let (add, remove) = (labels(&params, "a")?, labels(&params, "r")?);
-    let context = request.context.clone();
+    let (context, person) = (request.context.clone(), request.person.clone());
+    let account = person.subscriber();
     match params.text("ac") {
         Some("subscribe") => {
             let mut feeds = Vec::with_capacity(streams.len());
             for url in &streams {
-                feeds.push(add_feed::add_feed(&context, url, add.clone()).await?.to_string());
+                let feed = add_feed::add_feed(&context, &person, url, add.clone()).await?;
+                feeds.push(feed.to_string());
             }
-            entitle(&context, &feeds, params.text("t")).await?;
+            entitle(&context, account, &feeds, params.text("t")).await?;
         }
         Some("unsubscribe") => {
             for feed in known(request, &streams).await? {
-                act(&context, Command::Remove { feed }).await?;
+                act(&context, Command::Remove { feed, account }).await?;
             }
         }
         Some("edit") => {
             let feeds = known(request, &streams).await?;
             if !(add.is_empty() && remove.is_empty()) {
-                act(&context, Command::Tag { feeds: feeds.clone(), add, remove }).await?;
+                let feeds = feeds.clone();
+                act(&context, Command::Tag { feeds, add, remove, account }).await?;
             }
-            entitle(&context, &feeds, params.text("t")).await?;
+            entitle(&context, account, &feeds, params.text("t")).await?;
         }
         _ => {
             return Err(
@@ -99,20 +106,24 @@ pub async fn edit(request: GoogleRequest) -> Result<&'static str, InText> {
 async fn known(request: GoogleRequest, names: &[String]) -> Result<Vec<String>, ReaderApiError> {
     let names = names.to_vec();
     request
-        .with_store(move |store, _| {
-            names.iter().map(|name| find_feed(store, name).map(|id| id.to_string())).collect()
+        .with_store(move |store, request| {
+            let account = request.person.account;
+            let found = names.iter().map(|name| find_feed(store, account, name));
+            found.map(|found| found.map(|id| id.to_string())).collect()
         })
         .await
 }
 
 async fn entitle(
     context: &ServerContext,
+    account: Option<i64>,
     feeds: &[String],
     title: Option<&str>,
 ) -> Result<(), ReaderApiError> {
     let Some(title) = title else { return Ok(()) };
     for feed in feeds {
-        let command = Command::Title { feed: feed.clone(), title: Some(title.to_owned()) };
+        let (feed, title) = (feed.clone(), Some(title.to_owned()));
+        let command = Command::Title { feed, title, account };
         act(context, command).await?;
     }
     Ok(())
@@ -129,14 +140,16 @@ fn labels(params: &AppParams, name: &str) -> Result<Vec<String>, ReaderApiError>
 
 /// Answers `subscription/quickadd`: adds a feed, or the feed that a page names.
 pub async fn quick_add(request: GoogleRequest) -> Result<Response, InText> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let url = request.params.text("quickadd").or(request.params.text("q"));
     let url = url.ok_or_else(|| ReaderApiError::bad_request("name a feed: quickadd=ADDRESS"))?;
     let url = url.strip_prefix("feed/").unwrap_or(url).to_owned();
-    let added = add_feed::add_feed(&request.context, &url, Vec::new()).await;
+    let added = add_feed::add_feed(&request.context, &request.person, &url, Vec::new()).await;
     let body = match added {
         Ok(feed) => {
-            let row = request.with_store(move |store, _| Ok(store.feed(feed)?)).await?;
+            let row = request
+                .with_store(move |store, request| Ok(store.feed_of(request.person.account, feed)?));
+            let row = row.await?;
             json!({
                 "numResults": 1,
                 "query": url,
@@ -153,7 +166,8 @@ pub async fn quick_add(request: GoogleRequest) -> Result<Response, InText> {
 }
 
 pub async fn export(request: GoogleRequest) -> Result<Response, InText> {
-    let text = request.with_store(|store, _| opml::export(store)).await?;
+    let text =
+        request.with_store(|store, request| opml::export(store, request.person.account)).await?;
     Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
 }
 
@@ -165,12 +179,12 @@ pub async fn import(
     // In a header only: addresses end up in the logs of proxies.
     let person = match (identify::admitted(&request), identify::google_secret(request.headers())) {
         (Some(person), _) => person,
-        (None, secret) => identify::by_secret(&context, secret.unwrap_or_default()).await?,
+        (None, secret) => identify::by_secret(&context, secret.unwrap_or_default(), None).await?,
     };
-    identify::needs(&person, TokenScope::Admin)?;
+    identify::needs(&person, TokenScope::Write)?;
     let bytes = params::whole(request, opml::BYTES_MAX).await?;
     let feeds = blocking(move || opml::read(&bytes)).await?;
-    match act(&context, Command::Import { feeds }).await? {
+    match act(&context, Command::Import { feeds, account: person.subscriber() }).await? {
         CommandResult::Imported { added, .. } => Ok(format!("OK: {added}")),
         _ => Ok(OK.to_owned()),
     }

@@ -14,9 +14,10 @@ use store::{FeedFilter, NumberedTag, Scope, TokenScope};
 use super::{Categories, MinifluxRequest, feeds, named, number};
 use crate::reader_apis::act;
 use crate::reader_apis::error::{InJson, ReaderApiError};
+use crate::reader_apis::icons::FeedIcons;
 use crate::reader_apis::view::OF_QUERY;
 
-const MISSING: &str = "there is no such category";
+const MISSING: &str = "the category does not exist";
 /// The limit of a tag.
 const CHARS_MAX: usize = 100;
 
@@ -27,13 +28,13 @@ pub fn category(user: i64, number: i64, tag: &str) -> Value {
 /// Lists categories. With `counts=true` each has its numbers of feeds and unread entries.
 pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
     let list = request.with_store(|store, request| {
-        let (user, categories) = (request.user(), Categories::read(store)?);
+        let (user, categories) = (request.user(), Categories::read(store, request.person.account)?);
         let one = |tag: &NumberedTag| category(user, tag.number, &tag.tag);
         let mut list: Vec<Value> = categories.tags.iter().map(one).collect();
         if request.params.text("counts") == Some("true") {
             let unread = store.unread_by_feed(request.person.account)?;
             let mut counts: HashMap<i64, (u64, u64)> = HashMap::new();
-            for feed in store.feeds(&FeedFilter::default())? {
+            for feed in store.feeds_of(request.person.account, &FeedFilter::default())? {
                 let count = counts.entry(categories.of(&feed).0).or_default();
                 count.0 += 1;
                 count.1 += unread.get(&feed.id).copied().unwrap_or(0);
@@ -71,24 +72,25 @@ impl CategoryTitle {
 }
 
 pub async fn create(request: MinifluxRequest) -> Result<Response, InJson> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let tag = request.json::<CategoryTitle>()?.tag()?;
     let made = request.with_store(move |store, request| {
-        let known = Categories::read(store)?;
+        let known = Categories::read(store, request.person.account)?;
         if known.numbers.contains_key(&tag) {
             return Err(ReaderApiError::bad_request("this category exists already"));
         }
-        Ok(category(request.user(), store.make_tag(&tag)?, &tag))
+        Ok(category(request.user(), store.make_tag_of(request.person.account, &tag)?, &tag))
     });
     Ok((StatusCode::CREATED, Json(made.await?)).into_response())
 }
 
 pub async fn update(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let (number, to) = (number(&id, MISSING)?, request.json::<CategoryTitle>()?.tag()?);
-    let (user, context) = (request.user(), request.context.clone());
+    let (user, context, account) =
+        (request.user(), request.context.clone(), request.person.subscriber());
     let tag = real_tag(request, number).await?;
-    act(&context, Command::RenameTag { tag, to: Some(to.clone()) }).await?;
+    act(&context, Command::RenameTag { tag, to: Some(to.clone()), account }).await?;
     Ok((StatusCode::CREATED, Json(category(user, number, &to))).into_response())
 }
 
@@ -96,17 +98,18 @@ pub async fn delete(
     Path(id): Path<String>,
     request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    request.needs(TokenScope::Admin)?;
-    let context = request.context.clone();
+    request.needs(TokenScope::Write)?;
+    let (context, account) = (request.context.clone(), request.person.subscriber());
     let tag = real_tag(request, number(&id, MISSING)?).await?;
-    act(&context, Command::RenameTag { tag, to: None }).await?;
+    act(&context, Command::RenameTag { tag, to: None, account }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Returns the tag of a category, if it can be changed.
 async fn real_tag(request: MinifluxRequest, number: i64) -> Result<String, ReaderApiError> {
-    let found =
-        request.with_store(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
+    let found = request.with_store(move |store, request| {
+        Ok(Categories::read(store, request.person.account)?.find(number)?.tag.clone())
+    });
     let tag = found.await?;
     if tag.is_empty() {
         return Err(ReaderApiError::bad_request(
@@ -119,10 +122,12 @@ async fn real_tag(request: MinifluxRequest, number: i64) -> Result<String, Reade
 pub async fn feeds(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
     let number = number(&id, MISSING)?;
     let list = request.with_store(move |store, request| {
-        let categories = Categories::read(store)?;
+        let categories = Categories::read(store, request.person.account)?;
         let feeds = categories.feeds(store, number)?;
         let user = request.user();
-        Ok(feeds.iter().map(|row| feeds::feed_json(user, row, &categories)).collect::<Vec<_>>())
+        let icons = FeedIcons::read(store, feeds.iter().map(|feed| feed.id))?;
+        let shown = feeds.iter().map(|row| feeds::feed_json(user, row, &categories, &icons));
+        Ok(shown.collect::<Vec<_>>())
     });
     Ok(Json(list.await?).into_response())
 }
@@ -135,7 +140,7 @@ pub async fn mark_all(
     let number = number(&id, MISSING)?;
     request
         .with_store(move |store, request| {
-            let feeds = Categories::read(store)?.feed_ids(store, number)?;
+            let feeds = Categories::read(store, request.person.account)?.feed_ids(store, number)?;
             let scope = Scope::Feeds(feeds);
             Ok(store.mark_scope_read(request.person.account, &scope, None, None)?)
         })
@@ -149,11 +154,12 @@ pub async fn refresh(
     Path(id): Path<String>,
     request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let number = number(&id, MISSING)?;
     let context = request.context.clone();
-    let feeds =
-        request.with_store(move |store, _| Categories::read(store)?.feed_ids(store, number));
+    let feeds = request.with_store(move |store, request| {
+        Categories::read(store, request.person.account)?.feed_ids(store, number)
+    });
     let names = feeds.await?.iter().map(ToString::to_string).collect();
     feeds::poll_behind(&context, Some(names));
     Ok(StatusCode::NO_CONTENT)

@@ -7,12 +7,14 @@ use axum::response::{IntoResponse, Response};
 use feed::EntryId;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{FeedRow, ReadEntry, ReadingFilter, Scope, Store, TokenScope};
+use store::{FeedRow, PlaybackPosition, ReadEntry, ReadingFilter, Scope, Store, TokenScope};
 
 use super::filter::{LIMIT, fits, reading};
-use super::{Categories, MinifluxRequest, feed_id, feeds, number};
+use super::{Categories, MinifluxRequest, enclosure, feed_id, feeds, number};
+use crate::feed_rows::FeedRows;
 use crate::reader_apis::error::{InJson, ReaderApiError};
-use crate::reader_apis::view::{self, FeedRows};
+use crate::reader_apis::icons::FeedIcons;
+use crate::reader_apis::view::{self, AppArticles};
 use crate::search;
 
 /// The default and the highest number of ids in one answer.
@@ -24,7 +26,7 @@ const FOUND_MAX: usize = 1000;
 /// Characters read in a minute, as miniflux assumes for English words.
 const CHARS_A_MINUTE: usize = 265 * 5;
 
-const MISSING: &str = "there is no such entry";
+const MISSING: &str = "the entry does not exist";
 
 pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
     entries(request, None).await
@@ -32,8 +34,8 @@ pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
 
 pub async fn of_feed(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
     let id = feed_id(&id)?;
-    let store = request.context.store.clone();
-    super::blocking(move || Ok(store.feed(id)?)).await?;
+    let (store, account) = (request.context.store.clone(), request.person.account);
+    super::blocking(move || Ok(store.feed_of(account, id)?)).await?;
     entries(request, Some(Scope::Feed(id))).await
 }
 
@@ -41,9 +43,11 @@ pub async fn of_category(
     Path(id): Path<String>,
     request: MinifluxRequest,
 ) -> Result<Response, InJson> {
-    let number: i64 = number(&id, "there is no such category")?;
-    let store = request.context.store.clone();
-    let feeds = super::blocking(move || Categories::read(&store)?.feed_ids(&store, number)).await?;
+    let number: i64 = number(&id, "the category does not exist")?;
+    let (store, account) = (request.context.store.clone(), request.person.account);
+    let feeds =
+        super::blocking(move || Categories::read(&store, account)?.feed_ids(&store, number));
+    let feeds = feeds.await?;
     entries(request, Some(Scope::Feeds(feeds))).await
 }
 
@@ -129,7 +133,7 @@ pub async fn one_of_category(
     Path((of, id)): Path<(String, String)>,
     request: MinifluxRequest,
 ) -> Result<Response, InJson> {
-    let of: i64 = number(&of, "there is no such category")?;
+    let of: i64 = number(&of, "the category does not exist")?;
     single(request, &id, move |shown| Ok(shown["feed"]["category"]["id"] == of)).await
 }
 
@@ -175,8 +179,10 @@ pub async fn update(request: MinifluxRequest) -> Result<StatusCode, InJson> {
         .with_store(move |store, request| {
             let entries: Vec<EntryId> = marks.entry_ids.into_iter().map(EntryId).collect();
             let account = request.person.account;
-            if let Some(read) = read {
-                store.mark_read(account, &entries, read)?;
+            match read {
+                Some(true) => store.open_entries(account, &entries, now)?,
+                Some(false) => store.mark_read(account, &entries, false)?,
+                None => {}
             }
             if let Some(starred) = marks.starred {
                 store.star(account, &entries, starred, now)?;
@@ -209,34 +215,45 @@ fn entries_json(
     request: &MinifluxRequest,
     entries: &[ReadEntry],
 ) -> Result<Vec<Value>, ReaderApiError> {
-    let (user, categories) = (request.user(), Categories::read(store)?);
-    let mut feeds = FeedRows::default();
+    let (user, categories) = (request.user(), Categories::read(store, request.person.account)?);
+    let icons = FeedIcons::read(store, entries.iter().map(|one| one.entry.feed))?;
+    let articles = AppArticles::read(store, request.person.account, entries)?;
+    let met = entries.iter().map(|one| one.entry.feed);
+    let feeds = FeedRows::of_entries(store, request.person.account, met)?;
     let mut list = Vec::with_capacity(entries.len());
     for one in entries {
-        let Some(row) = feeds.of(store, one.entry.feed)? else { continue };
-        let mut entry = entry(user, one, row);
-        entry["feed"] = feeds::feed_json(user, row, &categories);
+        let Some(row) = feeds.get(one.entry.feed) else { continue };
+        let positions = match view::enclosures(&one.entry).next() {
+            Some(_) => store.playback_positions(request.person.account, one.entry.id)?,
+            None => Vec::new(),
+        };
+        let mut entry = entry(user, one, row, (&articles, &positions));
+        entry["feed"] = feeds::feed_json(user, row, &categories, &icons);
         list.push(entry);
     }
     Ok(list)
 }
 
 /// Returns an entry in miniflux's format, without its feed.
-fn entry(user: i64, one: &ReadEntry, feed: &FeedRow) -> Value {
+fn entry(
+    user: i64,
+    one: &ReadEntry,
+    feed: &FeedRow,
+    (articles, positions): (&AppArticles, &[PlaybackPosition]),
+) -> Value {
     let row = &one.entry;
-    let content = view::html(one, feed);
-    // Enclosures have no ids of their own here: they are numbered within their entry.
+    let content = view::html(one, feed, articles);
     let files: Vec<Value> = view::enclosures(row)
-        .zip(1..)
-        .map(|(file, number)| {
+        .enumerate()
+        .map(|(place, file)| {
             json!({
-                "id": number,
+                "id": enclosure::number(row.id, place),
                 "user_id": user,
                 "entry_id": row.id.0,
                 "url": file.url,
                 "mime_type": file.mime_type.as_deref().unwrap_or(""),
                 "size": file.length.unwrap_or(0),
-                "media_progression": 0,
+                "media_progression": enclosure::progression(positions, &file.url),
             })
         })
         .collect();

@@ -7,16 +7,18 @@ use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use dispatch::command::{Command, FeedSettingsChange, Target};
-use feed::{FeedUrl, Time};
+use feed::{FeedId, FeedUrl, Time};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{FeedFilter, FeedRow, FeedState, NumberedTag, Scope, TokenScope};
+use store::{FeedFilter, FeedRow, FeedState, NumberedTag, Scope, Store, TokenScope};
 
 use super::category::category;
 use super::{Categories, MinifluxRequest, feed_id};
 use crate::ServerContext;
+use crate::auth::Person;
 use crate::reader_apis::error::{InJson, ReaderApiError};
-use crate::reader_apis::{act, add_feed, view as texts};
+use crate::reader_apis::icons::{FeedIcons, data_url};
+use crate::reader_apis::{act, add_feed, identify, view as texts};
 
 /// The zero time of Go, which stands for a missing time.
 const NEVER: &str = "0001-01-01T00:00:00Z";
@@ -47,7 +49,7 @@ const OFF: [&str; 6] = [
 ];
 
 /// Returns a feed in miniflux's format.
-pub fn feed_json(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
+pub fn feed_json(user: i64, feed: &FeedRow, categories: &Categories, icons: &FeedIcons) -> Value {
     let (number, tag) = categories.of(feed);
     let time = |at: Option<Time>| at.map_or_else(|| NEVER.to_owned(), |at| at.to_string());
     let mut shown = json!({
@@ -62,7 +64,11 @@ pub fn feed_json(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
         "parsing_error_message": feed.error().unwrap_or(""),
         "disabled": feed.state() == FeedState::Paused,
         "category": category(user, number, tag),
-        "icon": null,
+        "icon": icons.of(feed.id).map(|(number, _)| json!({
+            "feed_id": feed.id.0,
+            "icon_id": number,
+            "external_icon_id": "",
+        })),
     });
     EMPTY.iter().for_each(|name| shown[*name] = "".into());
     OFF.iter().for_each(|name| shown[*name] = false.into());
@@ -71,18 +77,19 @@ pub fn feed_json(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
 
 pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
     let list = request.with_store(|store, request| {
-        let (user, categories) = (request.user(), Categories::read(store)?);
-        let feeds = store.feeds(&FeedFilter::default())?;
-        Ok(feeds.iter().map(|feed| feed_json(user, feed, &categories)).collect::<Vec<_>>())
+        let (user, categories) = (request.user(), Categories::read(store, request.person.account)?);
+        let feeds = store.feeds_of(request.person.account, &FeedFilter::default())?;
+        let icons = FeedIcons::read(store, feeds.iter().map(|feed| feed.id))?;
+        let shown = feeds.iter().map(|feed| feed_json(user, feed, &categories, &icons));
+        Ok(shown.collect::<Vec<_>>())
     });
     Ok(Json(list.await?).into_response())
 }
 
 pub async fn one(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
     let id = feed_id(&id)?;
-    let one = request.with_store(move |store, request| {
-        Ok(feed_json(request.user(), &store.feed(id)?, &Categories::read(store)?))
-    });
+    let one = request
+        .with_store(move |store, request| single(store, &request.person, request.user(), id));
     Ok(Json(one.await?).into_response())
 }
 
@@ -91,7 +98,7 @@ pub async fn counters(request: MinifluxRequest) -> Result<Response, InJson> {
     let body = request.with_store(|store, request| {
         let unread = store.unread_by_feed(request.person.account)?;
         let (mut reads, mut unreads) = (BTreeMap::new(), BTreeMap::new());
-        for feed in store.feeds(&FeedFilter::default())? {
+        for feed in store.feeds_of(request.person.account, &FeedFilter::default())? {
             let n_unread = unread.get(&feed.id).copied().unwrap_or(0);
             for (counts, n) in
                 [(&mut reads, feed.entries.saturating_sub(n_unread)), (&mut unreads, n_unread)]
@@ -117,8 +124,10 @@ pub async fn discover(request: MinifluxRequest) -> Result<Response, InJson> {
     let sought = request.json::<DiscoverBody>()?.url;
     let url =
         FeedUrl::parse(&sought).map_err(|error| ReaderApiError::bad_request(error.to_string()))?;
-    let title = request.with_store(move |store, _| {
-        let known = store.find_feed(url.as_str())?.map(|id| store.feed(id)).transpose()?;
+    let title = request.with_store(move |store, request| {
+        let account = request.person.account;
+        let known = store.find_feed_of(account, url.as_str())?;
+        let known = known.map(|id| store.feed_of(account, id)).transpose()?;
         Ok(known.map_or_else(|| url.masked(), |feed| texts::feed_title(&feed)))
     });
     Ok(Json(json!([{"url": sought, "title": title.await?, "type": "rss"}])).into_response())
@@ -131,18 +140,20 @@ struct NewFeedBody {
 }
 
 pub async fn create(request: MinifluxRequest) -> Result<Response, InJson> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let new: NewFeedBody = request.json()?;
-    let context = request.context.clone();
+    let (context, person) = (request.context.clone(), request.person.clone());
     let tags = match new.category_id {
         None | Some(NumberedTag::UNTAGGED) => Vec::new(),
         Some(number) => {
-            let find = request
-                .with_store(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
+            let find = request.with_store(move |store, request| {
+                let categories = Categories::read(store, request.person.account)?;
+                Ok(categories.find(number)?.tag.clone())
+            });
             vec![find.await?]
         }
     };
-    let feed = add_feed::add_feed(&context, &new.feed_url, tags).await?;
+    let feed = add_feed::add_feed(&context, &person, &new.feed_url, tags).await?;
     Ok((StatusCode::CREATED, Json(json!({"feed_id": feed.0}))).into_response())
 }
 
@@ -157,13 +168,16 @@ struct FeedUpdateBody {
 /// Changes a feed. Another category removes all tags but its own, because a feed has one category
 /// and would stay in the old one otherwise.
 pub async fn update(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let (id, changed): (_, FeedUpdateBody) = (feed_id(&id)?, request.json()?);
-    let (context, user) = (request.context.clone(), request.user());
+    let (context, user, person) = (request.context.clone(), request.user(), request.person.clone());
+    let account = person.subscriber();
     let number = changed.category_id;
     let (row, from, to) = request
-        .with_store(move |store, _| {
-            let (row, categories) = (store.feed(id)?, Categories::read(store)?);
+        .with_store(move |store, request| {
+            let account = request.person.account;
+            let (row, categories) =
+                (store.feed_of(account, id)?, Categories::read(store, account)?);
             let to = number.map(|number| categories.find(number).cloned()).transpose()?;
             let from = categories.of(&row).0;
             Ok((row, from, to))
@@ -173,25 +187,30 @@ pub async fn update(Path(id): Path<String>, request: MinifluxRequest) -> Result<
     // An app may send back the address that we showed, which is not a change.
     let is_shown =
         |url: &String| *url == row.location.url.masked() || url == row.location.url.as_str();
-    if let Some(url) = changed.feed_url.filter(|url| !is_shown(url)) {
+    let url = changed.feed_url.filter(|url| !is_shown(url));
+    let paused = changed.disabled.filter(|paused| *paused != (row.state() == FeedState::Paused));
+    // Both change the feed for everybody.
+    if url.is_some() || paused.is_some() {
+        identify::needs(&person, TokenScope::Admin)?;
+    }
+    if let Some(url) = url {
         act(&context, Command::Move { feed: feed.clone(), url }).await?;
     }
     if let Some(title) = changed.title {
-        act(&context, Command::Title { feed: feed.clone(), title: Some(title) }).await?;
+        act(&context, Command::Title { feed: feed.clone(), title: Some(title), account }).await?;
     }
     if let Some(to) = to.filter(|to| to.number != from) {
         let remove = texts::own_tags(&row).filter(|tag| *tag != to.tag).map(str::to_owned);
         let (feeds, remove) = (vec![feed.clone()], remove.collect());
         let add = if to.tag.is_empty() { vec![] } else { vec![to.tag] };
-        act(&context, Command::Tag { feeds, add, remove }).await?;
+        act(&context, Command::Tag { feeds, add, remove, account }).await?;
     }
-    if let Some(paused) = changed.disabled {
+    if let Some(paused) = paused {
         let change = FeedSettingsChange { paused: Some(paused), ..FeedSettingsChange::default() };
         act(&context, Command::Set { target: Target::Feed(feed), change }).await?;
     }
     let store = context.store.clone();
-    let now =
-        super::blocking(move || Ok(feed_json(user, &store.feed(id)?, &Categories::read(&store)?)));
+    let now = super::blocking(move || single(&store, &person, user, id));
     Ok((StatusCode::CREATED, Json(now.await?)).into_response())
 }
 
@@ -199,8 +218,9 @@ pub async fn delete(
     Path(id): Path<String>,
     request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
+    let account = request.person.subscriber();
     let (feed, context) = feed_to_change(&id, request).await?;
-    act(&context, Command::Remove { feed }).await?;
+    act(&context, Command::Remove { feed, account }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -214,20 +234,31 @@ pub async fn refresh(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Returns the number of a feed that exists, for a command of an administrator.
+/// Returns the number of a feed that the account reads, for a command.
 async fn feed_to_change(
     id: &str,
     request: MinifluxRequest,
 ) -> Result<(String, ServerContext), InJson> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
     let (id, context) = (feed_id(id)?, request.context.clone());
-    request.with_store(move |store, _| Ok(store.feed(id)?)).await?;
+    request
+        .with_store(move |store, request| Ok(store.feed_of(request.person.account, id)?))
+        .await?;
     Ok((id.to_string(), context))
 }
 
 pub async fn refresh_all(request: MinifluxRequest) -> Result<StatusCode, InJson> {
-    request.needs(TokenScope::Admin)?;
-    poll_behind(&request.context, None);
+    request.needs(TokenScope::Write)?;
+    let context = request.context.clone();
+    let own = request.with_store(|store, request| match request.person.subscriber() {
+        None => Ok(None),
+        Some(_) => {
+            let feeds = store.feeds_of(request.person.account, &FeedFilter::default())?;
+            let polled = feeds.iter().filter(|feed| feed.state().is_polled());
+            Ok(Some(polled.map(|feed| feed.id.to_string()).collect()))
+        }
+    });
+    poll_behind(&context, own.await?);
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -241,8 +272,41 @@ pub fn poll_behind(context: &ServerContext, feeds: Option<Vec<String>>) {
     });
 }
 
-pub async fn icon(_: MinifluxRequest) -> InJson {
-    ReaderApiError::Missing("icons are not stored").into()
+/// Returns one feed with its icon.
+fn single(store: &Store, person: &Person, user: i64, id: FeedId) -> Result<Value, ReaderApiError> {
+    let row = store.feed_of(person.account, id)?;
+    let icons = FeedIcons::read(store, [row.id])?;
+    Ok(feed_json(user, &row, &Categories::read(store, person.account)?, &icons))
+}
+
+/// Answers `GET /v1/feeds/ID/icon`.
+pub async fn icon(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
+    let id = feed_id(&id)?;
+    let body = request.with_store(move |store, request| {
+        store.feed_of(request.person.account, id)?;
+        icon_json(store, id)
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+/// Answers `GET /v1/icons/ID`. The number of an icon is that of a feed that shows it.
+pub async fn icon_by_number(
+    Path(id): Path<String>,
+    request: MinifluxRequest,
+) -> Result<Response, InJson> {
+    let id = feed_id(&id)?;
+    let body = request.with_store(move |store, request| {
+        store.feed_of(request.person.account, id)?;
+        icon_json(store, id)
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+fn icon_json(store: &Store, feed: FeedId) -> Result<Value, ReaderApiError> {
+    let missing = ReaderApiError::Missing("there is no icon for this feed");
+    let hash = store.feed_icon(feed)?;
+    let icon = hash.map(|hash| store.icon(&hash)).transpose()?.flatten().ok_or(missing)?;
+    Ok(json!({"id": feed.0, "mime_type": icon.mime_type, "data": data_url(&icon)}))
 }
 
 pub async fn mark_all(
@@ -253,7 +317,7 @@ pub async fn mark_all(
     let id = feed_id(&id)?;
     request
         .with_store(move |store, request| {
-            store.feed(id)?;
+            store.feed_of(request.person.account, id)?;
             Ok(store.mark_scope_read(request.person.account, &Scope::Feed(id), None, None)?)
         })
         .await?;

@@ -20,7 +20,7 @@ pub fn reading(
     let params = &request.params;
     let scope = match scope {
         Some(scope) => scope,
-        None => asked_scope(store, params)?,
+        None => asked_scope(store, request)?,
     };
     let mut reading = ReadingFilter::newest(request.person.account, scope, limit);
     // In miniflux 0 means all.
@@ -70,13 +70,16 @@ pub fn fits(reading: &ReadingFilter, one: &ReadEntry) -> bool {
         && reading.below.is_none_or(|below| entry.id < below)
 }
 
-fn asked_scope(store: &Store, params: &AppParams) -> Result<Scope, ReaderApiError> {
+fn asked_scope(store: &Store, request: &MinifluxRequest) -> Result<Scope, ReaderApiError> {
+    let params = &request.params;
     let feed = params.number::<u32>("feed_id")?.filter(|feed| *feed != 0);
     if let Some(feed) = feed {
         return Ok(Scope::Feed(FeedId(feed)));
     }
     match params.number::<i64>("category_id")?.filter(|category| *category != 0) {
-        Some(category) => Ok(Scope::Feeds(Categories::read(store)?.feed_ids(store, category)?)),
+        Some(category) => Ok(Scope::Feeds(
+            Categories::read(store, request.person.account)?.feed_ids(store, category)?,
+        )),
         None => Ok(Scope::All),
     }
 }

@@ -56,8 +56,8 @@ pub async fn mark_all(
     request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
     request.needs(TokenScope::Write)?;
-    if number::<i64>(&id, "there is no such user")? != request.user() {
-        return Err(ReaderApiError::Missing("there is no such user").into());
+    if number::<i64>(&id, "the user does not exist")? != request.user() {
+        return Err(ReaderApiError::Missing("the user does not exist").into());
     }
     let account = request.person.account;
     request
@@ -67,15 +67,17 @@ pub async fn mark_all(
 }
 
 pub async fn export(request: MinifluxRequest) -> Result<Response, InJson> {
-    let text = request.with_store(|store, _| opml::export(store)).await?;
+    let text =
+        request.with_store(|store, request| opml::export(store, request.person.account)).await?;
     Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
 }
 
 pub async fn import(request: MinifluxRequest) -> Result<Response, InJson> {
-    request.needs(TokenScope::Admin)?;
+    request.needs(TokenScope::Write)?;
+    let account = request.person.subscriber();
     let MinifluxRequest { context, body, .. } = request;
     let feeds = blocking(move || opml::read(&body)).await?;
-    act(&context, Command::Import { feeds }).await?;
+    act(&context, Command::Import { feeds, account }).await?;
     let said = Json(json!({"message": "Feeds imported successfully"}));
     Ok((StatusCode::CREATED, said).into_response())
 }

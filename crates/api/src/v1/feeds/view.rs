@@ -55,6 +55,8 @@ answer! {
         error: Option<String>,
         /// Its own settings.
         settings: FeedSettings,
+        /// The region that it asks for; null: any, or that of a tag or its domain.
+        region: Option<String>,
     }
 
     /// The settings; null means the default.
@@ -192,6 +194,7 @@ impl Feed {
             failures: row.history.failures,
             error: gone.or_else(|| row.error().map(str::to_owned)),
             settings: (&row.settings).into(),
+            region: row.region.clone(),
         }
     }
 }

@@ -4,8 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use store::{DeadLetter, DeliveryRow};
 
-use super::find;
+use super::find_own;
 use crate::ServerContext;
+use crate::auth::Person;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
 use crate::v1::extract::{NameInPath, QueryParams};
@@ -99,10 +100,11 @@ impl From<DeadLetter> for Letter {
 
 pub async fn all(
     State(context): State<ServerContext>,
+    person: Person,
     NameInPath(name): NameInPath,
 ) -> Result<Json<DeliveryList>, ApiError> {
     blocking(move || {
-        let query = find(&context.store, &name)?;
+        let query = find_own(&context.store, &person, &name)?;
         let rows = context.store.deliveries(Some(query.id))?.into_iter();
         Ok(Json(DeliveryList { deliveries: rows.map(Delivery::from).collect() }))
     })
@@ -111,6 +113,7 @@ pub async fn all(
 
 pub async fn dead(
     State(context): State<ServerContext>,
+    person: Person,
     NameInPath(name): NameInPath,
     mut params: QueryParams,
 ) -> Result<Json<DeadLetterList>, ApiError> {
@@ -125,7 +128,7 @@ pub async fn dead(
     };
     params.end()?;
     blocking(move || {
-        let query = find(&context.store, &name)?;
+        let query = find_own(&context.store, &person, &name)?;
         let mut letters = Vec::new();
         for delivery in context.store.deliveries(Some(query.id))? {
             if after.is_some_and(|(id, _)| delivery.id.0 < id) {

@@ -1,17 +1,18 @@
 //! Tests statements on recent entries: the entries that they would have matched. Nothing is
 //! changed, and the number of entries is limited.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use query::{Statement, Trial};
-use store::{EntryFilter, EntryRow, FeedRow, Store};
+use store::{AccountId, EntryRow, Store};
 
 use super::{StatementCheck, StatementFault, checked};
 use crate::ServerContext;
-use crate::search::query_entry;
+use crate::auth::Person;
+use crate::feed_rows::FeedRows;
+use crate::search::ArticleTexts;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
 use crate::v1::schema::{answer, request};
@@ -73,8 +74,20 @@ request! {
     }
 }
 
+impl From<EntryRow> for KeptEntry {
+    fn from(entry: EntryRow) -> KeptEntry {
+        KeptEntry {
+            id: entry.id.0,
+            title: entry.title,
+            link: entry.link,
+            seen_at: entry.seen_at.to_string(),
+        }
+    }
+}
+
 pub async fn test(
     State(context): State<ServerContext>,
+    person: Person,
     JsonBody(body): JsonBody<QueryTrial>,
 ) -> Result<Json<QueriesTried>, ApiError> {
     let past = body.past_seconds.unwrap_or(PAST);
@@ -84,7 +97,7 @@ pub async fn test(
     let since = (context.now)() - Duration::from_secs(past);
     blocking(move || {
         let store = &context.store;
-        let checked = match checked(store, &body.text)? {
+        let checked = match checked(store, &person, &body.text)? {
             Ok(checked) => checked,
             Err(faults) => {
                 let faults = faults.into_iter().map(StatementFault::from).collect();
@@ -92,9 +105,9 @@ pub async fn test(
                 return Ok(Json(QueriesTried { queries, entries: 0, since, faults }));
             }
         };
-        let entries = lately(store, since)?;
+        let entries = lately(store, person.account, since)?;
         let since = entries.first().map_or(since, |entry| entry.seen_at).to_string();
-        let (queries, entries) = tried(store, &checked, &entries)?;
+        let (queries, entries) = tried(store, person.account, &checked, &entries)?;
         Ok(Json(QueriesTried { queries, entries, since, faults: Vec::new() }))
     })
     .await
@@ -103,11 +116,12 @@ pub async fn test(
 use crate::v1::extract::JsonBody;
 
 /// Returns the entries seen since a time, oldest first. If there are too many, the newest of them.
-fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
+fn lately(store: &Store, account: AccountId, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
     let (mut found, mut before) = (Vec::new(), None);
     let mut n_bytes = 0;
     while found.len() < ENTRIES_MAX && n_bytes < BYTES_MAX {
-        let rows = store.recent_entries(before, &EntryFilter { feed: None, limit: CHUNK })?;
+        let rows = store.recorded_before(account, before, CHUNK)?;
+        let rows: Vec<EntryRow> = rows.into_iter().map(|row| row.entry).collect();
         let Some(last) = rows.last() else { break };
         before = Some(last.id);
         let n_rows = rows.len();
@@ -124,29 +138,25 @@ fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
 
 fn tried(
     store: &Store,
+    account: AccountId,
     checked: &StatementCheck,
     entries: &[EntryRow],
 ) -> Result<(Vec<QueryTried>, u64), ApiError> {
     let creates = checked.statements.iter().filter_map(Statement::created);
     let mut trial = Trial::new(&checked.existing, creates);
-    let mut feeds: HashMap<feed::FeedId, Option<FeedRow>> = HashMap::new();
+    let feeds = FeedRows::of_entries(store, account, entries.iter().map(|entry| entry.feed))?;
+    let texts = ArticleTexts::read(store, entries.iter().map(|entry| entry.id))?;
     for entry in entries {
         // Entries of a feed that was removed meanwhile are skipped.
-        let feed = feeds.entry(entry.feed).or_insert_with(|| store.feed(entry.feed).ok());
-        if let Some(feed) = feed {
-            trial.run(&query_entry(entry, feed));
+        if let Some(feed) = feeds.get(entry.feed) {
+            trial.run(&texts.entry(entry, feed));
         }
     }
     let mut queries = Vec::new();
     for tried in trial.results() {
         let mut newest = Vec::new();
         for (id, _) in tried.newest.iter().rev().take(NAMED_MAX) {
-            newest.extend(store.entry(*id)?.map(|entry| KeptEntry {
-                id: entry.id.0,
-                title: entry.title,
-                link: entry.link,
-                seen_at: entry.seen_at.to_string(),
-            }));
+            newest.extend(store.entry(*id)?.map(KeptEntry::from));
         }
         queries.push(QueryTried { name: tried.name.clone(), kept: tried.n_kept, newest });
     }

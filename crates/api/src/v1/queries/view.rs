@@ -2,7 +2,7 @@
 //! shown.
 
 use query::Access;
-use store::{QueryRow, Store, StoreError, StreamCursor};
+use store::{AccountId, QueryRow, Store, StoreError, StreamCursor};
 
 use crate::v1::schema::answer;
 
@@ -27,11 +27,15 @@ answer! {
         changed_at: String,
         /// The number of its receivers.
         receivers: usize,
+        /// Whether it belongs to you; otherwise somebody shares it, or it is the instance's.
+        own: bool,
+        /// Whether everybody on the instance sees its matches.
+        shared: bool,
     }
 }
 
 impl Query {
-    pub fn new(store: &Store, row: &QueryRow) -> Result<Query, StoreError> {
+    pub fn new(store: &Store, account: AccountId, row: &QueryRow) -> Result<Query, StoreError> {
         let access = match query::parse_create(&row.text).map(|create| create.query.access) {
             Some(Access::Public) => "public",
             Some(Access::SecretLink) => "secret-link",
@@ -47,6 +51,8 @@ impl Query {
             created_at: row.created_at.to_string(),
             changed_at: row.changed_at.to_string(),
             receivers: store.deliveries(Some(row.id))?.len(),
+            own: account == AccountId::LOCAL || row.scope.owner == Some(account),
+            shared: row.scope.shared,
         })
     }
 }

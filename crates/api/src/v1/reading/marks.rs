@@ -59,8 +59,10 @@ fn apply(
     read: Option<bool>,
     starred: Option<bool>,
 ) -> Result<(), ApiError> {
-    if let Some(read) = read {
-        context.store.mark_read(account, entries, read)?;
+    match read {
+        Some(true) => context.store.open_entries(account, entries, (context.now)())?,
+        Some(false) => context.store.mark_read(account, entries, false)?,
+        None => {}
     }
     if let Some(starred) = starred {
         context.store.star(account, entries, starred, (context.now)())?;
@@ -76,11 +78,14 @@ pub async fn mark_one(
 ) -> Result<Json<Entry>, ApiError> {
     blocking(move || {
         let (store, ids) = (&context.store, [EntryId(id)]);
-        let missing = || ApiError::NotFound("there is no such entry");
-        store.entry(ids[0])?.ok_or_else(missing)?;
+        let missing = || ApiError::NotFound("the entry does not exist");
+        if store.read_entries(person.account, &ids)?.is_empty() {
+            return Err(missing());
+        }
         apply(&context, person.account, &ids, marks.read, marks.starred)?;
-        let row = store.read_entries(person.account, &ids)?.pop().ok_or_else(missing)?;
-        Ok(Json(Entry::new(&row, &mut FeedNames::default(), store, false)))
+        let rows = store.read_entries(person.account, &ids)?;
+        let row = rows.first().ok_or_else(missing)?;
+        Ok(Json(Entry::new(row, &FeedNames::of(store, person.account, &rows)?, false)))
     })
     .await
 }
@@ -114,7 +119,7 @@ pub async fn scope_read(
     };
     blocking(move || {
         let (feed, query) = (body.feed.as_deref(), body.query.as_deref());
-        let scope = super::scope(&context.store, feed, body.tag, query)?;
+        let scope = super::scope(&context.store, person.account, feed, body.tag, query)?;
         let up_to = body.up_to.map(EntryId);
         context.store.mark_scope_read(person.account, &scope, published_to, up_to)?;
         Ok(StatusCode::NO_CONTENT)

@@ -7,6 +7,7 @@ use std::collections::hash_map::Entry;
 use feed::FeedId;
 use store::{EntryRow, Store, StoreError, StreamCursor};
 
+use crate::v1::reading::view::EntrySource;
 use crate::v1::schema::{Omittable, answer};
 
 answer! {
@@ -36,12 +37,25 @@ answer! {
         published_at: String,
         /// When it was seen first.
         seen_at: String,
+        /// The feed that it first appeared in, if it came through another feed.
+        source: Option<EntrySource>,
         /// The entry that a query joined it with; only in the stream of a query.
         joined_with: Omittable<Option<i64>>,
     }
 }
 
 impl StreamEntry {
+    /// Returns entries of the stream.
+    pub fn list(
+        store: &Store,
+        feeds: &mut FeedAddresses,
+        rows: &[EntryRow],
+    ) -> Result<Vec<StreamEntry>, StoreError> {
+        feeds.load(store, rows.iter())?;
+        let cursor = |row: &EntryRow| StreamCursor::Stream(row.id);
+        rows.iter().map(|row| StreamEntry::new(store, feeds, cursor(row), row)).collect()
+    }
+
     /// Returns an entry with its content.
     pub fn new(
         store: &Store,
@@ -62,6 +76,7 @@ impl StreamEntry {
             language: entry.language.clone(),
             published_at: entry.published_at.to_string(),
             seen_at: entry.seen_at.to_string(),
+            source: entry.source.as_ref().map(EntrySource::new),
             joined_with: Omittable::Omitted,
         })
     }
@@ -72,6 +87,21 @@ impl StreamEntry {
 pub struct FeedAddresses(HashMap<FeedId, String>);
 
 impl FeedAddresses {
+    /// Reads the addresses of the feeds of some entries with one question.
+    pub fn load<'e>(
+        &mut self,
+        store: &Store,
+        entries: impl Iterator<Item = &'e EntryRow>,
+    ) -> Result<(), StoreError> {
+        let missing: Vec<FeedId> =
+            entries.map(|entry| entry.feed).filter(|feed| !self.0.contains_key(feed)).collect();
+        if missing.len() > 1 {
+            let names = store.feed_names(missing)?;
+            self.0.extend(names.into_iter().map(|(feed, name)| (feed, name.url.masked())));
+        }
+        Ok(())
+    }
+
     fn of(&mut self, store: &Store, feed: FeedId) -> Result<&str, StoreError> {
         match self.0.entry(feed) {
             Entry::Occupied(known) => Ok(known.into_mut()),

@@ -25,7 +25,7 @@ const PIECE: usize = 4 << 10;
 /// Returns every path of the router, as the sources name them.
 fn paths() -> BTreeSet<String> {
     let sources = [
-        ("", include_str!("../../../src/lib.rs")),
+        ("", include_str!("../../../src/routes.rs")),
         ("", include_str!("../../../src/page.rs")),
         ("/reader/api/0", include_str!("../../../src/reader_apis/google.rs")),
         ("", include_str!("../../../src/reader_apis/google.rs")),
@@ -265,7 +265,7 @@ async fn an_address_with_a_slash_at_its_end_works_for_every_app() {
     house.token(TokenScope::Admin, "all");
     let url = FeedUrl::parse("https://a.example//x").unwrap();
     let feed = NewFeed { url, title: None, site: None, tags: vec![] };
-    house.store.add_feed(&feed, T0).unwrap();
+    house.store.subscribe(house.anna, &[feed], T0).unwrap();
     let google = ("authorization", "GoogleLogin auth=all");
     for (path, proof) in [
         ("//v1/feeds", ("x-auth-token", "all")),

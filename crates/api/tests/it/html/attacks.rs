@@ -40,6 +40,7 @@ fn poisoned(payload: &str) -> Fixture {
                 url: payload.to_owned(),
                 mime_type: text(),
                 length: Some(1),
+                ..Enclosure::default()
             }],
             ..Item::default()
         };
@@ -51,6 +52,7 @@ fn poisoned(payload: &str) -> Fixture {
             item,
             published,
             content: 0,
+            facts: store::EntryFacts::default(),
         });
         shelf.store.record_blocking(record).unwrap();
     }

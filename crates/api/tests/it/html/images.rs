@@ -212,14 +212,14 @@ async fn pages_show_pictures_through_the_proxy_or_not_at_all() {
     let base = Url::parse("https://example.org/blog/").unwrap();
     let dirty = "<p>a<img src='p.png?a=1&amp;b=2' srcset='https://spy.example/2x 2x' alt='foo src='\
                  onerror='x'><img src='mailto:x'><img src='https://t.example/p' width=1 height=1>";
-    let shown = sanitise::page_html(dirty, Some(&base), None, Some(&site.images));
+    let shown = on_page(dirty, &base, Some(&site.images));
     let address = site.images.address("https://example.org/blog/p.png?a=1&b=2").unwrap();
     let escaped = address.replace('&', "&amp;");
     let expected = format!(
         "<p>a<img loading=\"lazy\" src=\"{escaped}\" alt=\"foo src=\"><img loading=\"lazy\"></p>"
     );
     assert_eq!(shown, expected);
-    let hidden = sanitise::page_html(dirty, Some(&base), None, None);
+    let hidden = on_page(dirty, &base, None);
     let expected = "<p>a<img loading=\"lazy\" alt=\"foo src=\"><img loading=\"lazy\"></p>";
     assert_eq!(hidden, expected);
     let secret = site.images.address("https://me:pw@example.org/a.png#x").unwrap();
@@ -237,4 +237,15 @@ async fn addresses_outlive_a_restart_and_pictures_can_be_turned_off() {
     let address = site.images.address(url).unwrap();
     let answer = crate::get(&router(context), &address, &[]).await;
     assert_eq!(answer.status, StatusCode::NOT_FOUND);
+}
+
+fn on_page(dirty: &str, base: &Url, images: Option<&Images>) -> String {
+    let context = sanitise::PageTextContext {
+        base: Some(base),
+        original: None,
+        images,
+        prefix: "e1-",
+        play: None,
+    };
+    sanitise::page_text(dirty, &context).html
 }

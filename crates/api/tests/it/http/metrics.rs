@@ -169,7 +169,20 @@ async fn the_dashboard_and_the_alerts_ask_for_what_is_there() {
         figures_named(dashboard).into_iter().chain(figures_named(alerts)).collect();
     // Metrics that the page shows better, or that are only used in joins.
     let unwatched = ["tidings_polls_failed_total", "tidings_budget_bytes_per_hour"];
-    for name in families.keys().filter(|name| !unwatched.contains(&name.as_str())) {
+    // Machines have alerts of their own.
+    let machines = [
+        "tidings_seat_",
+        "tidings_machines",
+        "tidings_grants_",
+        "tidings_terminal_",
+        "tidings_regions_",
+        "tidings_results_",
+        "tidings_window_",
+        "tidings_road_",
+    ];
+    let is_machines = |name: &str| machines.iter().any(|start| name.starts_with(start));
+    let watchable = |name: &&String| !unwatched.contains(&name.as_str()) && !is_machines(name);
+    for name in families.keys().filter(watchable) {
         let watched = shown.iter().any(|s| s.strip_suffix("_bucket").unwrap_or(s) == name);
         assert!(watched, "nobody watches {name}");
     }
@@ -177,9 +190,47 @@ async fn the_dashboard_and_the_alerts_ask_for_what_is_there() {
     assert!(panels["panels"].as_array().unwrap().len() > 20);
 }
 
+/// The alerts about machines ask for figures that only a shared database has.
+#[tokio::test]
+async fn the_alerts_about_machines_ask_for_what_is_there() {
+    let alerts = include_str!("../../../../../operating/alerts-machines.yml");
+    let list = include_str!("../../../../../docs/reference/metrics.md");
+    for name in figures_named(alerts) {
+        assert!(list.contains(&format!("`{name}`")), "metrics.md lacks {name}");
+    }
+    if !store::testing::is_postgres() {
+        return;
+    }
+    let shelf = Fixture::new(true);
+    let beat = store::MachineBeat {
+        name: "box".into(),
+        role: store::MachineRole::Terminal,
+        region: None,
+        version: "1".into(),
+        life: "a".into(),
+        since: T0,
+        room: 10,
+        in_flight: 1,
+        polls_per_second: 1.0,
+        round_trip: None,
+        network_up: true,
+        epoch: 0,
+    };
+    shelf.store.beat_machines(vec![beat]).unwrap();
+    let families = parsed(&get(&shelf.router, "/metrics", &[]).await.text);
+    // Only the active controller of an instance with a bus counts these.
+    let of_bus = ["tidings_grants_expired_total", "tidings_results_total"];
+    for name in figures_named(alerts).into_iter().filter(|name| !of_bus.contains(name)) {
+        assert!(families.contains_key(name), "/metrics lacks {name}");
+    }
+}
+
 #[test]
 fn every_alert_has_its_paragraph() {
-    let alerts = include_str!("../../../../../operating/alerts.yml");
+    let alerts = concat!(
+        include_str!("../../../../../operating/alerts.yml"),
+        include_str!("../../../../../operating/alerts-machines.yml")
+    );
     let guide = include_str!("../../../../../docs/how-to/monitor.md");
     let names: Vec<&str> =
         alerts.lines().filter_map(|l| l.trim().strip_prefix("- alert: ")).collect();

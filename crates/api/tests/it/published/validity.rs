@@ -23,8 +23,7 @@ fn bad_items() -> Vec<Item> {
         categories: vec!["a \"quoted\" & odd one".to_owned()],
         enclosures: vec![Enclosure {
             url: "https://e.org/a.mp3?x=1&y=2".to_owned(),
-            mime_type: None,
-            length: None,
+            ..Enclosure::default()
         }],
         ..Item::default()
     };
@@ -56,7 +55,7 @@ fn bad_items() -> Vec<Item> {
 
 fn file(name: &str) -> Enclosure {
     let url = format!("https://e.org/{name}");
-    Enclosure { url, mime_type: Some("not a type".to_owned()), length: None }
+    Enclosure { url, mime_type: Some("not a type".to_owned()), ..Enclosure::default() }
 }
 
 /// The number of entries in [`bad_items`]; one id appears twice.

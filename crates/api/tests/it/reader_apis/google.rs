@@ -61,11 +61,11 @@ async fn a_token_is_its_own_secret_and_keeps_its_scope() {
     for (path, form, says) in [
         ("edit-tag", "i=1&a=user/-/state/com.google/read", "this token may only read"),
         ("mark-all-as-read", "s=feed/1", "this token may only read"),
-        ("subscription/edit", "ac=unsubscribe&s=feed/1", "this token may not change feeds"),
-        ("subscription/quickadd", "quickadd=https://x.example/", "this token may not change"),
-        ("rename-tag", "s=user/-/label/daily&dest=user/-/label/x", "this token may not change"),
-        ("disable-tag", "s=user/-/label/daily", "this token may not change feeds"),
-        ("subscription/import", "<opml/>", "this token may not change feeds"),
+        ("subscription/edit", "ac=unsubscribe&s=feed/1", "this token may only read"),
+        ("subscription/quickadd", "quickadd=https://x.example/", "this token may only read"),
+        ("rename-tag", "s=user/-/label/daily&dest=user/-/label/x", "this token may only read"),
+        ("disable-tag", "s=user/-/label/daily", "this token may only read"),
+        ("subscription/import", "<opml/>", "this token may only read"),
     ] {
         let answer = house.send("POST", &format!("/reader/api/0/{path}"), &with, form).await;
         assert_eq!(answer.status, 403, "{path}");
@@ -231,7 +231,7 @@ async fn subscriptions_are_edited_by_the_engine() {
         ("ac=subscribe", 400, "name a feed"),
         ("ac=subscribe&s=https://x.example/", 400, "a feed is feed/"),
         ("ac=subscribe&s=feed/nothing", 400, "no address"),
-        ("ac=unsubscribe&s=feed/99", 404, "there is no such feed"),
+        ("ac=unsubscribe&s=feed/99", 404, "the feed does not exist"),
         ("ac=edit&s=feed/1&a=daily", 400, "a label is"),
         ("ac=dance&s=feed/1", 400, "ac must be"),
     ] {

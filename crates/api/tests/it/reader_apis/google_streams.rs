@@ -206,7 +206,7 @@ async fn entries_are_marked_and_starred_for_one_person() {
     for form in [
         format!("a={read}"),
         format!("i=x&a={read}"),
-        "i=1&a=user/-/label/daily".to_owned(),
+        "i=1&a=user/-/label/query:red".to_owned(),
         "i=1&a=user/-/state/com.google/broadcast".to_owned(),
     ] {
         assert_eq!(post(&house, "edit-tag", &form).await.status, 400, "{form}");
@@ -282,4 +282,44 @@ async fn atom_tells_the_same_with_categories() {
     assert!(answer.text.contains("<link rel=\"next\" href=\"?c=1699996500000-1\"/>"));
     let missing = house.send("GET", "/reader/atom/feed/99", &[ADMIN], "").await;
     assert_eq!(missing.status, 404);
+}
+
+#[tokio::test]
+async fn labels_of_entries_belong_to_the_person() {
+    let house = house();
+    let label = "user/-/label/to%20read";
+    let answer = post(&house, "edit-tag", &format!("i=1&i=4&a={label}&T=x")).await;
+    assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, "OK"));
+    let found = json(&get(&house, &format!("stream/items/ids?s={label}&n=9")).await);
+    let ids: Vec<&str> =
+        found["itemRefs"].as_array().unwrap().iter().filter_map(|one| one["id"].as_str()).collect();
+    assert_eq!(ids, ["4", "1"]);
+    let found = json(&get(&house, &format!("stream/contents/{label}")).await);
+    assert_eq!(found["title"], "to read");
+    let categories = found["items"][0]["categories"].as_array().unwrap();
+    assert!(categories.contains(&"user/-/label/to read".into()), "{categories:?}");
+    let tags = json(&get(&house, "tag/list?output=json").await);
+    let entry = serde_json::json!({"id": "user/-/label/to read", "type": "tag"});
+    assert!(tags["tags"].as_array().unwrap().contains(&entry), "{tags}");
+    // A folder of feeds with the same name stays a folder.
+    post(&house, "edit-tag", "i=5&a=user/-/label/daily").await;
+    let found = json(&get(&house, "stream/items/ids?s=user/-/label/daily&n=9").await);
+    assert_eq!(found["itemRefs"].as_array().unwrap().len(), 4);
+    // Reading everything with the label leaves the rest alone.
+    let answer = post(&house, "mark-all-as-read", &format!("s={label}")).await;
+    assert_eq!(answer.status.as_u16(), 200);
+    assert_eq!(house.store.read_marks(house.anna).unwrap().n_unread(), 3);
+    let renamed = format!("s={label}&dest=user/-/label/later");
+    assert_eq!(post(&house, "rename-tag", &renamed).await.text, "OK");
+    post(&house, "edit-tag", "i=4&r=user/-/label/later").await;
+    let labels = house.store.labels(house.anna).unwrap();
+    let names: Vec<(&str, u64)> =
+        labels.iter().map(|row| (row.name.as_str(), row.n_entries)).collect();
+    assert_eq!(names, [("daily", 1), ("later", 1)]);
+    assert_eq!(post(&house, "disable-tag", "s=user/-/label/later").await.text, "OK");
+    assert_eq!(house.store.labels(house.anna).unwrap().len(), 1);
+    for odd in ["user/-/label/query:red", "user/-/label/%20"] {
+        let answer = post(&house, "edit-tag", &format!("i=1&a={odd}")).await;
+        assert_eq!(answer.status.as_u16(), 400, "{odd}");
+    }
 }

@@ -32,7 +32,8 @@ pub fn says(answer: &Answer, status: u16, text: &str) {
 #[tokio::test]
 async fn who_asks_for_what_is_not_here_is_told_in_its_own_form() {
     let house = house();
-    says(&get(&house, "enclosures/1").await, 404, "docs/reference/reader-apis.md");
+    says(&get(&house, "api-keys").await, 404, "docs/reference/reader-apis.md");
+    says(&get(&house, "enclosures/1").await, 404, "the enclosure does not exist");
     for place in ["", "/api/greader.php"] {
         let path = format!("{place}/reader/api/0/friend/list");
         let answer = house.send("GET", &path, &[], "").await;
@@ -148,7 +149,7 @@ async fn tags_are_categories_and_the_first_is_a_feeds_own() {
         assert_eq!(ids(&house, &format!("entries?category_id={category}")).await, entries);
     }
     for path in ["categories/99/feeds", "categories/x/feeds", "categories/99/entries"] {
-        says(&get(&house, path).await, 404, "no such category");
+        says(&get(&house, path).await, 404, "the category does not exist");
     }
     let answer = send(&house, "PUT", "categories/2/mark-all-as-read", json!({})).await;
     assert_eq!((answer.status.as_u16(), answer.text.as_str()), (204, ""));
@@ -161,13 +162,13 @@ async fn categories_are_made_named_anew_and_dropped() {
     let answer = send(&house, "POST", "categories", json!({"title": " New "})).await;
     assert_eq!(answer.status, 201);
     let made: Value = serde_json::from_str(&answer.text).unwrap();
-    let expect = json!({"id": 5, "user_id": 1, "title": "New", "hide_globally": false});
+    let expect = json!({"id": 4, "user_id": 1, "title": "New", "hide_globally": false});
     assert_eq!(made, expect);
     assert_eq!(json(&get(&house, "categories").await)[3], expect, "it stays while it is empty");
-    let answer = send(&house, "PUT", "categories/5", json!({"title": "Newer"})).await;
+    let answer = send(&house, "PUT", "categories/4", json!({"title": "Newer"})).await;
     assert_eq!(answer.status, 201, "{}", answer.text);
     assert_eq!(json(&get(&house, "categories").await)[3]["title"], "Newer");
-    let answer = send(&house, "DELETE", "categories/5", json!(null)).await;
+    let answer = send(&house, "DELETE", "categories/4", json!(null)).await;
     assert_eq!((answer.status.as_u16(), answer.text.as_str()), (204, ""));
     assert_eq!(json(&get(&house, "categories").await).as_array().unwrap().len(), 3);
     assert_eq!(
@@ -223,9 +224,9 @@ async fn a_feed_is_told_in_miniflux_words() {
     house.store.mark_read(house.anna, &[feed::EntryId(1)], true).unwrap();
     let counters = json(&get(&house, "feeds/counters").await);
     assert_eq!(counters, json!({"reads": {"1": 1}, "unreads": {"1": 1, "2": 2, "3": 1}}));
-    says(&get(&house, "feeds/99").await, 404, "no such feed");
-    says(&get(&house, "feeds/x").await, 404, "no such feed");
-    says(&get(&house, "feeds/1/icon").await, 404, "icons are not stored");
+    says(&get(&house, "feeds/99").await, 404, "the feed does not exist");
+    says(&get(&house, "feeds/x").await, 404, "the feed does not exist");
+    says(&get(&house, "feeds/1/icon").await, 404, "there is no icon for this feed");
 }
 
 #[tokio::test]
@@ -244,7 +245,7 @@ async fn feeds_come_change_and_go() {
     let several = json!({"feed_url": "https://several.example/"});
     says(&send(&house, "POST", "feeds", several).await, 400, "https://a.example/");
     let unknown = json!({"feed_url": "https://m.example/", "category_id": 99});
-    says(&send(&house, "POST", "feeds", unknown).await, 404, "no such category");
+    says(&send(&house, "POST", "feeds", unknown).await, 404, "the category does not exist");
     house.acts();
     let change = json!({"title": "T", "category_id": 3, "crawler": true});
     let answer = send(&house, "PUT", "feeds/1", change).await;
@@ -266,7 +267,7 @@ async fn feeds_come_change_and_go() {
     assert_eq!(json!(house.acts()), expect);
     for (method, path, expect) in [
         ("PUT", "feeds/2/refresh", json!([{"kind": "poll", "feeds": ["2"]}])),
-        ("PUT", "feeds/refresh", json!([{"kind": "poll", "feeds": null}])),
+        ("PUT", "feeds/refresh", json!([{"kind": "poll", "feeds": ["1", "2", "3", "4"]}])),
         ("PUT", "categories/3/refresh", json!([{"kind": "poll", "feeds": ["2", "4"]}])),
         ("DELETE", "feeds/2", json!([{"kind": "remove", "feed": "2"}])),
     ] {
@@ -276,7 +277,7 @@ async fn feeds_come_change_and_go() {
     }
     for (method, path) in [("DELETE", "feeds/99"), ("PUT", "feeds/99"), ("PUT", "feeds/99/refresh")]
     {
-        says(&send(&house, method, path, json!({})).await, 404, "no such feed");
+        says(&send(&house, method, path, json!({})).await, 404, "the feed does not exist");
     }
     says(&house.send("POST", "/v1/feeds", &[TOKEN], "no json").await, 400, "the body is invalid");
     let answer = send(&house, "PUT", "feeds/1/mark-all-as-read", json!(null)).await;

@@ -32,7 +32,7 @@ async fn an_entry_is_told_with_all_that_clients_read() {
         "content": "<p>red second <a href=\"https://e.example/y\" \
                     rel=\"noopener noreferrer nofollow\">y</a></p>",
         "enclosures": [{
-            "id": 1, "user_id": 1, "entry_id": 2, "url": "https://e.example/a.mp3",
+            "id": 2000, "user_id": 1, "entry_id": 2, "url": "https://e.example/a.mp3",
             "mime_type": "audio/mpeg", "size": 5, "media_progression": 0,
         }],
         "feed": null,
@@ -42,7 +42,7 @@ async fn an_entry_is_told_with_all_that_clients_read() {
         assert_eq!(json(&get(&house, path).await)["id"], 2, "{path}");
     }
     for path in ["entries/99", "entries/x", "feeds/2/entries/2", "categories/3/entries/2"] {
-        says(&get(&house, path).await, 404, "no such entry");
+        says(&get(&house, path).await, 404, "the entry does not exist");
     }
 }
 
@@ -97,7 +97,7 @@ async fn every_filter_finds_its_entries() {
     }
     let newsboat = "feeds/2/entries?order=published_at&direction=desc";
     assert_eq!(ids(&house, newsboat).await, [4, 3]);
-    says(&get(&house, "feeds/99/entries").await, 404, "no such feed");
+    says(&get(&house, "feeds/99/entries").await, 404, "the feed does not exist");
     for query in [
         "limit=x",
         "limit=-1",
@@ -112,7 +112,7 @@ async fn every_filter_finds_its_entries() {
     ] {
         assert_eq!(get(&house, &format!("entries?{query}")).await.status, 400, "{query}");
     }
-    says(&get(&house, "entries?category_id=99").await, 404, "no such category");
+    says(&get(&house, "entries?category_id=99").await, 404, "the category does not exist");
 }
 
 #[tokio::test]
@@ -138,7 +138,11 @@ async fn entries_are_marked_and_starred_for_one_person() {
         assert_eq!((answer.status.as_u16(), answer.text.as_str()), (204, ""));
         assert_eq!(house.state().1, starred);
     }
-    says(&send(&house, "PUT", "entries/99/bookmark", json!(null)).await, 404, "no such entry");
+    says(
+        &send(&house, "PUT", "entries/99/bookmark", json!(null)).await,
+        404,
+        "the entry does not exist",
+    );
     let many: Vec<i64> = (0..10_001).collect();
     for body in [
         json!({"status": "read", "entry_ids": []}),

@@ -102,6 +102,8 @@ async fn what_is_answered_is_what_is_described() {
         ("/reading", "/reading?content=true"),
         ("/reading/unread", "/reading/unread"),
         ("/entries/{id}", "/entries/1"),
+        ("/entries/{id}/article", "/entries/1/article"),
+        ("/entries/{id}/position", "/entries/1/position"),
         ("/entries", "/entries?query=red"),
         ("/queries", "/queries"),
         ("/queries/{name}", "/queries/red"),

@@ -82,6 +82,9 @@ pub struct BudgetPart {
     pub test: Duration,
     #[serde(default)]
     pub true_counts: bool,
+    /// The number of readers of the most read feed. The others have fewer, after Zipf's law.
+    #[serde(default)]
+    pub readers: Option<u32>,
     /// Settings in which a reproduction differs from live use.
     #[serde(default)]
     pub options: BudgetOptions,
@@ -158,6 +161,9 @@ pub struct HabitsPart {
     /// The number of day profiles to find.
     #[serde(default = "twelve")]
     pub profiles: usize,
+    /// Whether to draw the volume by week and by two hours, and the distribution of rates.
+    #[serde(default)]
+    pub volume: bool,
 }
 
 /// The intervals of single feeds over time, and the polls of active and slow feeds.

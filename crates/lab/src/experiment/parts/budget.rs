@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{ExperimentReport, subject};
-use crate::Phases;
 use crate::budget::{BudgetOptions, BudgetSetting, PollAllowance, StrategyRun, spend_all};
 use crate::experiment::definition::BudgetPart;
 use crate::report::{ReportSection, ReportTable};
+use crate::{Phases, World};
 
 pub(in crate::experiment) fn budget(
     report: &mut ExperimentReport<'_>,
@@ -21,7 +21,9 @@ pub(in crate::experiment) fn budget(
         estimator: given.estimator,
         options: BudgetOptions { true_counts: given.true_counts, ..given.options },
     };
-    let spent = spend_all(report.world, &given.strategies, &setting, report.threads);
+    let read = given.readers.map(|n| with_readers(report.world, n));
+    let world = read.as_ref().unwrap_or(report.world);
+    let spent = spend_all(world, &given.strategies, &setting, report.threads);
     for one in &spent {
         let subject = subject(&given.label, &one.spender.to_string());
         let mut add = |measure: &str, value| report.values.add(&subject, measure, value);
@@ -31,6 +33,7 @@ pub(in crate::experiment) fn budget(
         add("delay", one.delay);
         add("delay.sd", one.delay_sd);
         add("delay.max", one.delay_max);
+        add("reader_delay", one.reader_delay);
         add("missed", Some(one.missed as f64));
         add("divergence_error", one.divergence_error);
     }
@@ -43,6 +46,21 @@ pub(in crate::experiment) fn budget(
     ));
     report.sections.push(ReportSection::Table(spent_table(&spent)));
     Ok(())
+}
+
+/// Spreads ranks over feeds whose order in a trace may mean something. It is prime.
+const SPREAD: usize = 7919;
+
+/// Returns the world with readers after Zipf's law: the feed of rank k has `most` / k readers, and
+/// at least one.
+fn with_readers(world: &World, most: u32) -> World {
+    let mut read = world.clone();
+    let n_feeds = read.feeds.len().max(1);
+    for (i, feed) in read.feeds.iter_mut().enumerate() {
+        let rank = (i * SPREAD) % n_feeds + 1;
+        feed.weight = (f64::from(most) / rank as f64).round().max(1.0);
+    }
+    read
 }
 
 fn spent_table(spent: &[StrategyRun]) -> ReportTable {
@@ -60,6 +78,7 @@ fn spent_table(spent: &[StrategyRun]) -> ReportTable {
             seconds(s.delay),
             seconds(s.delay_sd),
             seconds(s.delay_max),
+            seconds(s.reader_delay),
             s.missed.to_string(),
             share(s.divergence_error),
         ]
@@ -72,6 +91,7 @@ fn spent_table(spent: &[StrategyRun]) -> ReportTable {
         "Delay",
         "Deviation",
         "Longest",
+        "Delay per reader",
         "Missed",
         "Divergence error",
     ];

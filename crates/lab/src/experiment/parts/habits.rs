@@ -20,6 +20,9 @@ const DRAWN: usize = 6;
 pub(in crate::experiment) fn habits(report: &mut ExperimentReport<'_>, given: &HabitsPart) {
     let Some((first, _)) = report.world.span() else { return };
     let start = report.start.unwrap_or(first);
+    if given.volume {
+        super::volume::volume(report, start);
+    }
     stability(report, given, start);
     profiles(report, given, start);
 }

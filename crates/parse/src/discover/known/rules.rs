@@ -48,5 +48,6 @@ pub const SILENT: &[(&str, &str)] = &[
     ("t.me telegram.me", "Telegram has no feeds; a bridge that you run yourself can make one"),
     ("open.spotify.com", "Spotify has no feeds; look for the show in another podcast directory"),
     ("groups.google.com", "Google Groups has no feeds since 2021; subscribe by mail instead"),
+    ("threads.net threads.com", "Threads has no feeds; look for the person on Mastodon or a blog"),
     ("linkedin.com", "LinkedIn has no feeds; look for the company's own website"),
 ];

@@ -119,6 +119,14 @@ impl Planner {
         self.release(feed, from);
     }
 
+    /// Replaces the model of a feed by one that was learned elsewhere. Polls that are planned
+    /// already stay; strategies that allocate polls follow with their next allocation.
+    pub fn believe(&mut self, feed: usize, model: Model) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        tracked.model = model;
+        self.offer(feed);
+    }
+
     /// Drops a feed for good. Its number is not reused, so that a poll in flight is harmless.
     pub fn drop_feed(&mut self, feed: usize) {
         if feed < self.feeds.len() {

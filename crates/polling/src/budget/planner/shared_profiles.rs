@@ -1,12 +1,13 @@
 //! The daily profiles by which `min-delay` schedules a feed: its own, or that of its cluster (Sia,
 //! Cho and Cho 2007, section 4.3.1; source 002).
 //!
-//! The clusters are found once a day, with the allocation. A sample of a few thousand feeds bounds
-//! the time for a million; every feed then belongs to the centre that is nearest to its own day.
+//! The clusters are found once a day, with the allocation, in a sample of a few thousand feeds. All
+//! feeds then refine them in one pass of mini-batches, which bounds the time for a million. Every
+//! feed belongs to the centre that is nearest to its own day.
 
 use crate::budget::{ProfileChoice, Tracked};
 use crate::model::Model;
-use crate::model::profile::{Hours, K, Profiles};
+use crate::model::profile::{Hours, K, Profiles, Refining};
 
 /// The most feeds from which clusters are found.
 const SAMPLE: usize = 4096;
@@ -36,10 +37,18 @@ impl SharedProfiles {
             return;
         }
         let every = feeds.len().div_ceil(SAMPLE).max(1);
-        let sampled = feeds.iter().step_by(every).filter_map(|feed| shares(&feed.model));
-        let counts: Vec<[u32; 24]> =
-            sampled.map(|shares| shares.map(|share| (share * SHARES) as u32)).collect();
-        self.profiles = Profiles::fit(&counts, K);
+        let counts = |feed: &Tracked| {
+            shares(&feed.model).map(|shares| shares.map(|share| (share * SHARES) as u32))
+        };
+        let sampled: Vec<[u32; 24]> = feeds.iter().step_by(every).filter_map(counts).collect();
+        self.profiles = Profiles::fit(&sampled, K);
+        if every > 1
+            && let Some(sample) = self.profiles.take()
+        {
+            let mut refining = Refining::new(sample, sampled.len());
+            feeds.iter().filter_map(counts).for_each(|counts| refining.add(&counts));
+            self.profiles = Some(refining.end());
+        }
     }
 
     /// Returns the rates of a day by which a feed is scheduled.

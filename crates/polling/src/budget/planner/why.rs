@@ -80,12 +80,14 @@ pub enum PlanCase {
     Expected {
         expected: f64,
     },
-    /// The poll is to teach how often the feed posts.
+    /// The poll is to teach how often the feed posts, or when.
     Learning {
         /// Entries per day, as far as known.
         per_day: f64,
         /// The likely error of that rate, as a share of it.
         uncertainty: f64,
+        /// Whether the hours are in doubt more than the rate.
+        hours: bool,
     },
     /// The feed gets this many polls a day, the next one at `at`.
     Allotted {
@@ -119,7 +121,8 @@ impl Planner {
             (None, _) => PlanCase::NeverPolled,
             _ if self.learning.is_lesson(feed) => {
                 let per_day = tracked.believed().mean_rate() * 86_400.0;
-                PlanCase::Learning { per_day, uncertainty: tracked.model.doubt().sqrt() }
+                let (doubt, hours) = (tracked.model.doubt(), tracked.model.doubts_hours());
+                PlanCase::Learning { per_day, uncertainty: doubt.sqrt(), hours }
             }
             (_, Strategy::Uniform) => PlanCase::Turn { ahead: 0, of: self.feeds.len() },
             _ => self.case(feed, now),
@@ -206,8 +209,9 @@ impl PlanWhy {
             }
             PlanCase::Rank { divergence, utility } => format!("div={divergence:.2} u={utility:.0}"),
             PlanCase::Expected { expected } => format!("expected={expected:.2}"),
-            PlanCase::Learning { per_day, uncertainty } => {
-                format!("learning per-day={per_day:.2} uncertainty={uncertainty:.2}")
+            PlanCase::Learning { per_day, uncertainty, hours } => {
+                let what = if hours { "learning hours" } else { "learning" };
+                format!("{what} per-day={per_day:.2} uncertainty={uncertainty:.2}")
             }
             PlanCase::Allotted { polls_per_day, .. } => format!("looks={polls_per_day:.3}/d"),
             PlanCase::NotAllotted => "no-look".to_owned(),

@@ -76,7 +76,17 @@ pub(crate) fn plan_sentences(case: PlanCase, strategy: Strategy) -> String {
             "{expected:.1} new entries are expected now. The feeds with the most are polled first; \
              among equals, those with the most readers."
         ),
-        PlanCase::Learning { per_day, uncertainty } => format!(
+        PlanCase::Learning { hours: true, .. } => {
+            "This is a learning poll. It is to teach at which hours the feed posts: they seem to \
+             have changed."
+                .to_owned()
+        }
+        PlanCase::Learning { per_day, .. } if per_day < 0.05 => {
+            "This is a learning poll. It is to teach how often the feed posts: so far hardly any \
+             entries are expected."
+                .to_owned()
+        }
+        PlanCase::Learning { per_day, uncertainty, .. } => format!(
             "This is a learning poll. It is to teach how often the feed posts: now that is about \
              {per_day:.1} entries a day, give or take {:.0} %.",
             100.0 * uncertainty

@@ -20,6 +20,8 @@ use super::HOUR_MS;
 use super::slots::Slots;
 use crate::model::Model;
 use crate::model::tide::Minutes;
+#[cfg(feature = "tuning")]
+use crate::model::tide::TideModel;
 
 /// Minutes that are all alike.
 static EVEN: LazyLock<Minutes> = LazyLock::new(Minutes::even);
@@ -34,6 +36,9 @@ pub(crate) struct RepeatingRate<'a> {
     pub(crate) shift_ms: i64,
     /// If the minutes are uneven, slots are hours.
     pub(crate) minutes: &'a Minutes,
+    /// The model whose recent activity corrects the rates; for experiments only.
+    #[cfg(feature = "tuning")]
+    pub(crate) corrected: Option<&'a TideModel>,
 }
 
 impl Model {
@@ -54,6 +59,18 @@ impl Model {
             Model::Sliding(_, None) => return None,
         };
         let Slots { rates, slot_ms } = slots;
-        (!rates.is_empty()).then_some(RepeatingRate { rates, slot_ms, shift_ms, minutes })
+        #[cfg(feature = "tuning")]
+        let corrected = match self {
+            Model::Tide(model) => Some(&**model),
+            _ => None,
+        };
+        (!rates.is_empty()).then_some(RepeatingRate {
+            rates,
+            slot_ms,
+            shift_ms,
+            minutes,
+            #[cfg(feature = "tuning")]
+            corrected,
+        })
     }
 }

@@ -59,7 +59,8 @@ impl Behaviour {
             ActivityLevel::VeryHigh => "more than 48 entries a day",
         };
         let (rate, days) = (self.per_day, self.days);
-        format!("The feed posts {range}: {rate:.1} on average over {days:.0} days.")
+        let unit = if days.round() == 1.0 { "day" } else { "days" };
+        format!("The feed posts {range}: {rate:.1} on average over {days:.0} {unit}.")
     }
 
     fn variation_meaning(&self) -> String {

@@ -2,6 +2,9 @@
 //! 12 (Sia, Cho and Cho 2007, section 4.3.1; source 002). `indhist-agg` uses them too (dissertation
 //! 003, section 2.5.4).
 //!
+//! For a million feeds the clusters are found in a sample. All feeds then refine them in one pass
+//! of mini-batches ([`Refining`]; Sculley 2010, "Web-scale k-means clustering").
+//!
 //! A feed's entries per hour are divided by their sum; profiles are the means of the clusters. The
 //! clustering is deterministic: the first centre is the vector nearest to the mean of all, each
 //! further one the vector farthest from those before. A new feed belongs to the profile under which
@@ -25,6 +28,8 @@
 pub const K: usize = 12;
 /// The most steps of Lloyd's algorithm; it usually stops much earlier.
 const STEPS_MAX: usize = 100;
+/// The feeds that one step of the refinement moves centres by.
+const BATCH: usize = 1024;
 /// The smallest share of an hour in a profile: no hour is impossible.
 const HOUR_SHARE_MIN: f64 = 1e-4;
 
@@ -95,6 +100,64 @@ impl Profiles {
             }
         }
         Profile { weights: best.map(|p| (p.clamp(0.0, 1.0) * 65_535.0).round() as u16) }
+    }
+}
+
+/// Moves the centres of a sample by all feeds, one mini-batch at a time. Each feed moves its
+/// nearest centre by one part in the feeds that this centre has seen. The cost is one comparison
+/// with each centre per feed, and the memory is that of one batch.
+#[derive(Clone, Debug)]
+pub struct Refining {
+    centres: Vec<Hours>,
+    /// The feeds that each centre has seen.
+    n_seen: Vec<f64>,
+    batch: Vec<Hours>,
+}
+
+impl Refining {
+    /// Begins with the profiles of a sample. It weighs as much as its `n_sampled` feeds.
+    ///
+    /// ```
+    /// use polling::model::profile::{Profiles, Refining};
+    ///
+    /// let mut morning = [0; 24];
+    /// morning[8] = 40;
+    /// let mut later = [0; 24];
+    /// (later[8], later[9]) = (20, 20);
+    /// let sampled = Profiles::fit(&[morning], 1).unwrap();
+    /// let mut refining = Refining::new(sampled, 1);
+    /// (0..99).for_each(|_| refining.add(&later));
+    /// let centre = refining.end().centres[0];
+    /// assert!((centre[9] - 0.495).abs() < 1e-9);
+    /// ```
+    pub fn new(sampled: Profiles, n_sampled: usize) -> Refining {
+        let n_each = n_sampled as f64 / sampled.centres.len().max(1) as f64;
+        let n_seen = vec![n_each; sampled.centres.len()];
+        Refining { centres: sampled.centres, n_seen, batch: Vec::with_capacity(BATCH) }
+    }
+
+    /// Adds a feed by its entries per hour. One without entries does not count.
+    pub fn add(&mut self, counts: &[u32; 24]) {
+        self.batch.extend(normalised(counts));
+        if self.batch.len() >= BATCH {
+            self.step();
+        }
+    }
+
+    /// Returns the refined profiles.
+    pub fn end(mut self) -> Profiles {
+        self.step();
+        Profiles { centres: self.centres }
+    }
+
+    /// Assigns the batch to the present centres, then moves them.
+    fn step(&mut self) {
+        let members: Vec<usize> = self.batch.iter().map(|v| nearest(&self.centres, v)).collect();
+        for (v, j) in self.batch.drain(..).zip(members) {
+            self.n_seen[j] += 1.0;
+            let part = 1.0 / self.n_seen[j];
+            self.centres[j].iter_mut().zip(v).for_each(|(c, x)| *c += part * (x - *c));
+        }
     }
 }
 
@@ -172,6 +235,24 @@ mod tests {
             assert_eq!(profiles.of(&young), profile, "two entries tell the cluster");
         }
         assert_eq!(Profiles::fit(&feeds, K).unwrap(), profiles, "no chance is involved");
+    }
+
+    #[test]
+    fn mini_batches_move_the_centres_of_a_sample_to_those_of_all_feeds() {
+        let all: Vec<[u32; 24]> =
+            (0..2000).flat_map(|i| (0..K).map(move |cluster| feed(cluster, i))).collect();
+        let sampled: Vec<[u32; 24]> = all[..10 * K].to_vec();
+        let sample = Profiles::fit(&sampled, K).unwrap();
+        let mut refining = Refining::new(sample.clone(), sampled.len());
+        all.iter().for_each(|counts| refining.add(counts));
+        let refined = refining.end();
+        let exact = Profiles::fit(&all, K).unwrap();
+        let off = |profiles: &Profiles| -> f64 {
+            let exact = exact.centres.iter();
+            exact.map(|centre| distance(centre, profiles.nearest(centre))).fold(0.0, f64::max)
+        };
+        assert!(off(&refined) < 0.1 * off(&sample), "{} {}", off(&refined), off(&sample));
+        assert!(refined.centres.iter().all(|c| (c.iter().sum::<f64>() - 1.0).abs() < 1e-9));
     }
 
     #[test]

@@ -31,6 +31,8 @@ impl TideModel {
                 gap.watched += self.watch(now, time, rate);
                 gap.entries += 1.0;
                 self.level.count_entry();
+                #[cfg(feature = "tuning")]
+                self.recent.count_entry(time);
                 if entry.known {
                     self.rhythm.count_entry(self.local_time(time));
                     self.minutes.count_entry(time);
@@ -39,6 +41,8 @@ impl TideModel {
             now = time;
         }
         gap.watched += self.watch(now, at, rate);
+        #[cfg(feature = "tuning")]
+        self.recent.end_interval(gap.secs, gap.entries);
         gap
     }
 
@@ -49,6 +53,8 @@ impl TideModel {
         let activity = self.rhythm.activity(from, to);
         self.level.decay(secs, activity);
         self.rhythm.watch(from, to, rate);
+        #[cfg(feature = "tuning")]
+        self.recent.pass(secs, rate * activity);
         self.minutes.decay(WeeklyRhythm::retention(secs));
         activity
     }
@@ -57,6 +63,8 @@ impl TideModel {
     fn skip_unwatched(&mut self, from: Time, to: Time) {
         let secs = to.since(from).as_secs_f64();
         self.level.decay(secs, 0.0);
+        #[cfg(feature = "tuning")]
+        self.recent.pass(secs, 0.0);
         self.rhythm.decay(secs);
         self.minutes.decay(WeeklyRhythm::retention(secs));
     }

@@ -66,6 +66,15 @@ impl HourChange {
 }
 
 impl TideModel {
+    /// Returns the number of entries that the hours are worth now: few after a change, or while one
+    /// is suspected.
+    pub(crate) fn n_hours(&self) -> f64 {
+        if self.hour_change.is_uncertain() {
+            return self.rhythm.n_hours().min(WeeklyRhythm::default().n_hours() + ENTRIES_LEFT);
+        }
+        self.rhythm.n_hours()
+    }
+
     /// Tests whether the entries since the last poll keep to the feed's hours.
     pub(super) fn test_hours(&mut self, new: &NewEntries<'_>, last: Time, at: Time) {
         let hour = |at: Time| self.local_time(at).millis().div_euclid(HOUR_MS);

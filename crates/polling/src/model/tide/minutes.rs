@@ -81,6 +81,12 @@ impl Minutes {
         Minutes { sums, ..Minutes::default() }
     }
 
+    /// Returns the mean activity of a quarter of the hour.
+    #[cfg(feature = "tuning")]
+    pub(super) fn quarter(&self, quarter: usize) -> f64 {
+        (self.sums[15 * (quarter + 1)].0 - self.sums[15 * quarter].0) / 900.0
+    }
+
     pub(super) fn count_entry(&mut self, at: Time) {
         self.seen[at.millis().div_euclid(MINUTE_MS).rem_euclid(60) as usize] += 1.0;
     }

@@ -33,10 +33,16 @@
 
 mod between_polls;
 mod bursts;
+#[cfg(feature = "tuning")]
+pub mod cluster_prior;
 mod cold_start;
+#[cfg(feature = "tuning")]
+pub mod correction;
 mod day_shapes;
 mod daylight_saving;
 mod encoding;
+#[cfg(feature = "tuning")]
+mod fine_day;
 mod half_days;
 mod hour_change;
 mod lag_bound;
@@ -47,6 +53,10 @@ mod mixture;
 mod new_entries;
 mod posting_times;
 mod rate_change;
+#[cfg(feature = "tuning")]
+mod recent_activity;
+#[cfg(feature = "tuning")]
+pub mod recent_factors;
 mod rhythm;
 mod undated;
 mod visibility;
@@ -63,6 +73,8 @@ pub(crate) use minutes::Minutes;
 use new_entries::NewEntries;
 pub use posting_times::{BusyDays, PostingTimes};
 use rate_change::RateChange;
+#[cfg(feature = "tuning")]
+use recent_activity::RecentActivity;
 use rhythm::WeeklyRhythm;
 pub use visibility::Visibility;
 use visibility_lag::VisibilityLag;
@@ -92,6 +104,9 @@ pub struct TideModel {
     rate_change: RateChange,
     hour_change: HourChange,
     bursts: Bursts,
+    /// For experiments only.
+    #[cfg(feature = "tuning")]
+    recent: RecentActivity,
     /// Entries per second in each hour of the week, from Thursday on.
     week: HourlyRates,
 }
@@ -112,6 +127,8 @@ impl Default for TideModel {
             rate_change,
             hour_change,
             bursts,
+            #[cfg(feature = "tuning")]
+            recent: RecentActivity::default(),
             week,
         };
         tide.recompute();

@@ -40,6 +40,9 @@ pub(super) struct WeeklyRhythm {
     /// From Thursday on, like the epoch.
     pub(super) days: [ActivityCount; 7],
     pub(super) factors: Factors,
+    /// For experiments only.
+    #[cfg(feature = "tuning")]
+    pub(super) fine: super::fine_day::FineDay,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -130,6 +133,8 @@ impl WeeklyRhythm {
         let (hour, day, _) = hour_and_day(at);
         self.hours[hour].seen += 1.0;
         self.days[day].seen += 1.0;
+        #[cfg(feature = "tuning")]
+        self.fine.count_entry(at);
     }
 
     /// Counts a fraction of an entry in an hour of the week.
@@ -143,6 +148,11 @@ impl WeeklyRhythm {
         (-secs.max(0.0) / memory_secs()).exp()
     }
 
+    /// Returns the number of entries that the hours are worth, with the weight of their prior.
+    pub(super) fn n_hours(&self) -> f64 {
+        HOURS_PRIOR + self.hours.iter().map(|hour| hour.seen).sum::<f64>()
+    }
+
     /// Decays the counts over `secs`.
     pub(super) fn decay(&mut self, secs: f64) {
         let kept = WeeklyRhythm::retention(secs);
@@ -150,11 +160,16 @@ impl WeeklyRhythm {
             share.seen *= kept;
             share.expected *= kept;
         }
+        #[cfg(feature = "tuning")]
+        self.fine.decay(kept);
     }
 
     /// Recomputes the factors from the counts.
     pub(super) fn recompute(&mut self) {
         let prior = day_shapes::hours(&self.hours);
+        #[cfg(feature = "tuning")]
+        let prior =
+            super::cluster_prior::cluster_prior(&self.hours.map(|hour| hour.seen)).unwrap_or(prior);
         let blur = tuned(Constant::HoursBlur, BLUR);
         let blurred = |of: fn(&ActivityCount) -> f64, h: usize| {
             let at = |h: usize| of(&self.hours[h % 24]);

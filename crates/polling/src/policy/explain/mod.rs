@@ -50,6 +50,7 @@ pub enum RuleCase {
     WindowRoom { n: u32, wait_for: f32 },
     EntryFrequency { per_week: i64 },
     Empirical { newest: Option<Time> },
+    Recording { n: u32, gap: Duration, less: Duration },
     AdaptiveFetch { every: Duration },
     Tide { expected: f32, waited: Duration, price: Duration, posting: PostingTimes },
     Undefined { cause: UndefinedCause, wait: Duration },
@@ -105,6 +106,9 @@ impl Why {
             RuleCase::EntryFrequency { per_week } => format!("entry-frequency per-week={per_week}"),
             RuleCase::Empirical { newest: Some(newest) } => format!("empirical newest={newest}"),
             RuleCase::Empirical { newest: None } => "empirical no-entry".to_owned(),
+            RuleCase::Recording { n, gap, less } => {
+                format!("recording n={n} u={} less={}", seconds(gap), seconds(less))
+            }
             RuleCase::AdaptiveFetch { every } => format!("adaptive-fetch i={}s", every.as_secs()),
             RuleCase::Tide { expected, waited, price, .. } => {
                 let (waited, price) = (waited.as_secs(), price.as_secs());

@@ -93,6 +93,7 @@ impl RuleCase {
             ),
             RuleCase::EntryFrequency { .. }
             | RuleCase::Empirical { .. }
+            | RuleCase::Recording { .. }
             | RuleCase::AdaptiveFetch { .. } => self.system_words(),
             RuleCase::Tide { expected, waited, price, posting } => {
                 expected_words(f64::from(expected), waited, price) + &posting_words(posting)
@@ -103,7 +104,7 @@ impl RuleCase {
         }
     }
 
-    /// Returns the sentences for the rules of other systems.
+    /// Returns the sentences for the rules of other systems and of recordings.
     fn system_words(self) -> String {
         match self {
             RuleCase::EntryFrequency { per_week: 0 } => {
@@ -116,6 +117,15 @@ impl RuleCase {
                 format!("The wait depends on the age of its newest entry ({newest}) and its gaps.")
             }
             RuleCase::Empirical { newest: None } => "The feed shows no entry.".to_owned(),
+            RuleCase::Recording { gap, less: Duration::ZERO, .. } => format!(
+                "For a recording, the wait is the mean gap of its window ({}).",
+                spoken(gap)
+            ),
+            RuleCase::Recording { less, .. } => format!(
+                "Its entries are rare, so a recording waits almost as long as it may. {} less \
+                 spreads the polls.",
+                spoken(less)
+            ),
             RuleCase::AdaptiveFetch { every } => format!(
                 "The interval grows without changes and shrinks after one; it is {} now, counted \
                  from the newest entry.",

@@ -59,6 +59,38 @@ pub(super) struct Lookahead {
     calm: usize,
 }
 
+/// Corrects the running sums by what the feed did lately; for experiments only.
+#[cfg(feature = "tuning")]
+fn corrected(
+    tide: &crate::model::tide::TideModel,
+    from: Time,
+    at: &[f64; POINTS + 1],
+    expected: &mut [f64; POINTS + 1],
+    moment: &mut [f64; POINTS + 1],
+) {
+    use crate::model::tide::correction::{Correction, with_correction};
+    use crate::model::tide::recent_factors::{FeedFactors, factors};
+
+    let mut multiply = |factor: &dyn Fn(f64, f64, f64) -> f64| {
+        let (mut before, mut moment_before) = (0.0, 0.0);
+        for i in 1..=POINTS {
+            let (more, more_moment) = (expected[i] - before, moment[i] - moment_before);
+            (before, moment_before) = (expected[i], moment[i]);
+            let factor = factor(at[i - 1], at[i] - at[i - 1], more);
+            expected[i] = expected[i - 1] + factor * more;
+            moment[i] = moment[i - 1] + factor * more_moment;
+        }
+    };
+    with_correction(|weights| {
+        let correction = Correction::new(weights, tide, from);
+        multiply(&|from, secs, more| correction.of_step(from, secs, more));
+    });
+    if let Some(factors) = factors() {
+        let feed = FeedFactors::new(&factors, tide, from);
+        multiply(&|from, secs, more| feed.of_step(from, secs, more));
+    }
+}
+
 /// A planned poll and its expected result.
 pub(crate) struct PlannedPoll {
     pub(crate) after_secs: f64,
@@ -87,11 +119,17 @@ impl Lookahead {
         let horizon = horizon.clamp(HORIZON_MIN_SECS, HORIZON_MAX_SECS);
         let step = horizon / POINTS as f64;
         let zeros = [0.0; POINTS + 1];
+        #[cfg(feature = "tuning")]
+        let start = at;
         let (mut at, mut expected, mut moment) = (zeros, zeros, zeros);
         let (mut timers, mut sums) = (ahead.timers(step), ahead.sums());
         for i in 1..=POINTS {
             at[i] = timers.worthwhile(i as f64 * step);
             (expected[i], moment[i]) = sums.up_to(at[i]);
+        }
+        #[cfg(feature = "tuning")]
+        if let Some(tide) = repeating_rate.corrected {
+            corrected(tide, start, &at, &mut expected, &mut moment);
         }
         let cautious = std::array::from_fn(|i| window.cautious(expected[i], at[i]));
         let calm = ((window.fastest_secs() / step) as usize).min(POINTS) + 1;

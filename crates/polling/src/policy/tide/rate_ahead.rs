@@ -37,7 +37,7 @@ pub(super) struct RateAhead<'a> {
 
 impl<'a> RateAhead<'a> {
     pub(super) fn new(repeating_rate: &RepeatingRate<'a>, at: Time) -> RateAhead<'a> {
-        let RepeatingRate { rates, slot_ms, shift_ms, minutes } = *repeating_rate;
+        let RepeatingRate { rates, slot_ms, shift_ms, minutes, .. } = *repeating_rate;
         let ms = at.shifted(shift_ms).millis();
         let slot = ms.div_euclid(slot_ms).rem_euclid(rates.len() as i64) as usize;
         let gone = ms.rem_euclid(slot_ms) as f64 / 1000.0;

@@ -6,4 +6,5 @@ pub mod fix;
 pub mod fix_learned;
 pub mod lru_2;
 pub mod mavsync;
+pub mod recording;
 pub mod window_share;

@@ -72,18 +72,18 @@ impl Watched {
     }
 
     /// Returns the distance at the end of each week between the real day and that of a model.
-    /// `told` receives each poll: the previous cycle, this cycle, and the new postings.
+    /// `note` receives each poll: the previous cycle, this cycle, and the new postings.
     fn distances<M>(
         &self,
         mut model: M,
-        mut told: impl FnMut(&mut M, (usize, usize), f64),
+        mut note: impl FnMut(&mut M, (usize, usize), f64),
         hours: impl Fn(&M) -> Vec<f64>,
     ) -> Vec<f64> {
         let (mut last, mut polls) = (0, self.polls.iter().peekable());
         let mut distances = Vec::new();
         for (week, cycles) in self.published.chunks(CYCLES_A_WEEK).enumerate() {
             while let Some(at) = polls.next_if(|at| **at <= (week + 1) * CYCLES_A_WEEK) {
-                told(&mut model, (last, *at), self.published[last..*at].iter().sum());
+                note(&mut model, (last, *at), self.published[last..*at].iter().sum());
                 last = *at;
             }
             let mut real = [0.0; 24];
@@ -100,18 +100,18 @@ impl Watched {
         let day = Duration::from_secs(86_400);
         let mut model = Periodic::new(24, day, Smoothing::Fixed(a)).expect("a day of hours");
         model.update(Time::from_secs(0), 0.0, Some(0.0));
-        let told = |model: &mut Periodic, (_, at), x| {
+        let note = |model: &mut Periodic, (_, at), x| {
             model.update(Time::from_secs(at as i64 * CYCLE_SECS), x, None);
         };
-        self.distances(model, told, |model| model.rates.iter().map(|r| r * 3600.0).collect())
+        self.distances(model, note, |model| model.rates.iter().map(|r| r * 3600.0).collect())
     }
 
     fn alternative(&self, a: f64, reading: Reading) -> Vec<f64> {
         let hour = |cycle| cycle as f64 / 6.0;
-        let told = |rates: &mut Vec<f64>, (last, at), x| {
+        let note = |rates: &mut Vec<f64>, (last, at), x| {
             periodic_readings::update(rates, (hour(last), hour(at)), x, a, reading);
         };
-        self.distances(vec![0.0; 24], told, Vec::clone)
+        self.distances(vec![0.0; 24], note, Vec::clone)
     }
 }
 

@@ -5,7 +5,7 @@
 use super::{InvalidToken, Lexeme, Token, number, pattern, quoted, word};
 use crate::text::scan;
 
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 12] = [
     "ITEM",
     "TITLE",
     "SUMMARY",
@@ -16,6 +16,8 @@ const FIELDS: [&str; 10] = [
     "LANGUAGE",
     "FEED",
     "PUBLISHED",
+    "ARTICLE",
+    "TOPIC",
 ];
 const OPERATORS: [&str; 3] = ["CONTAINS", "MATCHES", "TAGGED"];
 /// Longer operators come first.

@@ -5,6 +5,7 @@
 mod condition;
 mod cursor;
 mod delivery;
+mod rule;
 mod search;
 mod source;
 mod statement;
@@ -18,6 +19,7 @@ use crate::{Fault, Position};
 
 use cursor::TokenCursor;
 
+pub use rule::{label_name, parse_rule};
 pub(crate) use search::search;
 
 /// Parses a stored `create query` statement; `None` if this version cannot read it.

@@ -77,6 +77,7 @@ struct QueryDraft {
     count: Option<Count>,
     window: Option<LookBack>,
     access: Option<Access>,
+    with_articles: bool,
     title: Option<String>,
 }
 
@@ -120,6 +121,7 @@ fn query(cursor: &mut TokenCursor<'_>) -> Result<Query, Fault> {
         count: draft.count,
         window: draft.window,
         access: draft.access.unwrap_or_default(),
+        with_articles: draft.with_articles,
         title: draft.title,
         deliveries,
     })
@@ -172,7 +174,12 @@ fn clause(
         if draft.access.is_some() {
             return Err(twice(cursor, "PUBLISH or PRIVATE"));
         }
-        draft.access = Some(access(cursor)?);
+        let access = access(cursor)?;
+        draft.access = Some(access);
+        if access != Access::Private && cursor.accept("WITH") {
+            cursor.expect("ARTICLES")?;
+            draft.with_articles = true;
+        }
     } else {
         return Err(misplaced(cursor, read_so_far));
     }

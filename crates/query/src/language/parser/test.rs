@@ -14,7 +14,7 @@ use crate::language::suggest::is_keyword;
 use crate::limits::{NEAR_WORDS_DEFAULT, NEAR_WORDS_MAX};
 use crate::text::{Phrase, canonical_link, folded};
 
-const FIELDS: [(&str, Field); 9] = [
+const FIELDS: [(&str, Field); 11] = [
     ("ITEM", Field::Item),
     ("TITLE", Field::Title),
     ("SUMMARY", Field::Summary),
@@ -24,6 +24,8 @@ const FIELDS: [(&str, Field); 9] = [
     ("LINK", Field::Link),
     ("LANGUAGE", Field::Language),
     ("FEED", Field::Feed),
+    ("ARTICLE", Field::Article),
+    ("TOPIC", Field::Topic),
 ];
 
 pub(super) fn test(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
@@ -59,10 +61,10 @@ pub(super) fn test(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
 /// not searched.
 fn operators(field: Field, not: bool) -> Vec<&'static str> {
     let mut operators: Vec<&'static str> = match field {
-        Field::Language => vec![],
+        Field::Language | Field::Topic => vec![],
         _ => vec!["CONTAINS", "MATCHES"],
     };
-    if !not && !matches!(field, Field::Item | Field::Summary | Field::Content) {
+    if !not && !matches!(field, Field::Item | Field::Summary | Field::Content | Field::Article) {
         operators.extend(["`=`", "`!=`"]);
     }
     if field == Field::Feed {
@@ -111,9 +113,13 @@ fn wrong_operator(cursor: &TokenCursor<'_>, field: Field, not: bool) -> Option<S
         Token::Sign("<" | "<=" | ">" | ">=") => {
             Some("only PUBLISHED supports `<` and `>`".to_owned())
         }
-        Token::Text(_) if field == Field::Language => Some("write `=` before it".to_owned()),
+        Token::Text(_) if matches!(field, Field::Language | Field::Topic) => {
+            Some("write `=` before it".to_owned())
+        }
         Token::Text(_) => Some("write CONTAINS before it".to_owned()),
-        Token::Word(_) if field == Field::Language => Some("use `=` for LANGUAGE".to_owned()),
+        Token::Word(_) if matches!(field, Field::Language | Field::Topic) => {
+            Some(format!("use `=` for {field}"))
+        }
         _ => None,
     }
 }

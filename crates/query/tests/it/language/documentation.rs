@@ -23,6 +23,18 @@ fn the_examples_of_other_pages_are_read() {
 }
 
 #[test]
+fn the_examples_of_rules_are_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rules.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let examples: Vec<&str> =
+        text.split("```rule\n").skip(1).filter_map(|block| block.split("```").next()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        query::parse_rule(example).unwrap_or_else(|fault| panic!("{example}: {fault}"));
+    }
+}
+
+#[test]
 fn the_examples_of_the_manual_are_read() {
     let examples = examples();
     assert!(examples.len() >= 20, "{} examples", examples.len());

@@ -3,4 +3,5 @@
 mod catalog;
 mod documentation;
 mod faults;
+mod rules;
 mod statements;

@@ -51,6 +51,24 @@ WHERE ITEM CONTAINS \"iceland\" OR \"volcano\" OR \"eruption\"";
 }
 
 #[test]
+fn articles_are_published_only_if_the_statement_says_so() {
+    for (clause, access, expect) in [
+        ("PUBLISH", Access::Public, false),
+        ("publish with articles", Access::Public, true),
+        ("PUBLISH BY SECRET LINK WITH ARTICLES", Access::SecretLink, true),
+    ] {
+        let create = created(&format!("CREATE FEED a AS RETURN ALL FEEDS {clause}"));
+        assert_eq!((create.query.access, create.query.with_articles), (access, expect), "{clause}");
+        let again = created(&format!("CREATE FEED a AS {}", create.query));
+        assert_eq!(again.query, create.query, "{clause}");
+    }
+    for bad in ["PRIVATE WITH ARTICLES", "PUBLISH WITH", "WITH ARTICLES"] {
+        let text = format!("CREATE FEED a AS RETURN ALL FEEDS {bad}");
+        assert!(query::parse(&text).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn a_statement_says_what_was_written() {
     let create = created(EVERYTHING);
     let query = &create.query;

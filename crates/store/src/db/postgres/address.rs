@@ -19,7 +19,16 @@ pub(crate) enum TlsCheck {
 
 /// The address of a database. Its text form names no password.
 #[derive(Clone)]
-pub struct PgAddress(Arc<AddressParts>);
+pub struct PgAddress {
+    parts: Arc<AddressParts>,
+    readers_max: usize,
+}
+
+/// The port of PostgreSQL if the address names none.
+const PORT: u16 = 5432;
+
+/// Connections for reading. Reads of PostgreSQL wait for the network most of the time.
+const READERS_MAX: usize = 8;
 
 struct AddressParts {
     config: Config,
@@ -79,30 +88,42 @@ impl PgAddress {
         let authority = options.authority.or_else(|| variable("PGSSLROOTCERT"));
         let tls_authority = authority.map(PathBuf::from);
         let shown = Arc::from(shown(&config));
-        Ok(PgAddress(Arc::new(AddressParts { config, tls_check, tls_authority, shown })))
+        let parts = Arc::new(AddressParts { config, tls_check, tls_authority, shown });
+        Ok(PgAddress { parts, readers_max: READERS_MAX })
+    }
+
+    /// Sets the number of connections that each store opens for reading at most.
+    #[must_use]
+    pub fn with_readers(self, readers_max: usize) -> PgAddress {
+        PgAddress { readers_max, ..self }
+    }
+
+    /// The number of connections that each store opens for reading at most.
+    pub fn readers_max(&self) -> usize {
+        self.readers_max
     }
 
     pub(crate) fn config(&self) -> Config {
-        self.0.config.clone()
+        self.parts.config.clone()
     }
 
     pub(crate) fn tls_check(&self) -> TlsCheck {
-        self.0.tls_check
+        self.parts.tls_check
     }
 
     pub(crate) fn tls_authority(&self) -> Option<&PathBuf> {
-        self.0.tls_authority.as_ref()
+        self.parts.tls_authority.as_ref()
     }
 
     /// The text for errors and logs: user, hosts and database.
     pub fn shown(&self) -> &Arc<str> {
-        &self.0.shown
+        &self.parts.shown
     }
 }
 
 impl fmt::Debug for PgAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.shown)
+        f.write_str(&self.parts.shown)
     }
 }
 
@@ -189,8 +210,12 @@ fn shown(config: &Config) -> String {
             Host::Unix(path) => path.display().to_string(),
         })
         .collect();
+    let port = match config.get_ports() {
+        [port] if *port != PORT => format!(":{port}"),
+        _ => String::new(),
+    };
     format!(
-        "postgres://{}@{}/{}",
+        "postgres://{}@{}{port}/{}",
         config.get_user().unwrap_or_default(),
         hosts.join(","),
         config.get_dbname().unwrap_or_default()

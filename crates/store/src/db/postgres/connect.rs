@@ -1,9 +1,14 @@
 //! Opens connections to PostgreSQL and sets up their sessions.
 
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio_postgres::{Client, NoTls};
+use tokio::sync::watch;
+use tokio_postgres::{Client, Config, NoTls};
 
+use super::signals::{self, Heard};
 use super::{PgAddress, PgConnection, runtime, tls};
 use crate::ErrorKind;
 use crate::db::sql::{Connection, Result, SqlError};
@@ -36,30 +41,63 @@ fn open(address: &PgAddress, session: &str) -> Result<PgConnection> {
     let address = address.clone();
     let opened =
         runtime::run(async move { tokio::time::timeout(CONNECT_LIMIT, connect(&address)).await });
-    let client = match opened {
-        Ok(Ok(client)) => client?,
+    let (client, is_ended) = match opened {
+        Ok(Ok(opened)) => opened?,
         Ok(Err(_)) => {
             let text = format!("no answer within {} s", CONNECT_LIMIT.as_secs());
             return Err(SqlError::of_kind(ErrorKind::Unreachable, text));
         }
         Err(error) => return Err(SqlError::of_kind(ErrorKind::Other, error.to_string())),
     };
-    let conn = PgConnection::new(client);
+    let conn = PgConnection::new(client, is_ended);
     conn.batch(session)?;
     Ok(conn)
 }
 
-async fn connect(address: &PgAddress) -> Result<Client> {
+/// Opens a connection that listens for signals, and forwards them until it is lost.
+pub(super) async fn listening(address: &PgAddress, sender: &watch::Sender<Heard>) -> Result<()> {
+    let config = config(address);
+    match tls::connector(address)? {
+        None => {
+            let (client, connection) = config.connect(NoTls).await?;
+            Ok(signals::follow(client, connection, sender).await?)
+        }
+        Some(tls) => {
+            let (client, connection) = config.connect(tls).await?;
+            Ok(signals::follow(client, connection, sender).await?)
+        }
+    }
+}
+
+fn config(address: &PgAddress) -> Config {
     let mut config = address.config();
+    config.connect_timeout(CONNECT_LIMIT);
     config.tcp_user_timeout(SILENCE);
     config.keepalives_idle(SILENCE);
+    config
+}
+
+/// Returns the client, and a flag that is set when the connection has ended.
+async fn connect(address: &PgAddress) -> Result<(Client, Arc<AtomicBool>)> {
+    let config = config(address);
     let Some(tls) = tls::connector(address)? else {
         let (client, connection) = config.connect(NoTls).await?;
-        // The task ends with the client; the client's next call reports a lost connection.
-        runtime::start(async move { drop(connection.await) });
-        return Ok(client);
+        return Ok((client, drive(connection)));
     };
     let (client, connection) = config.connect(tls).await?;
-    runtime::start(async move { drop(connection.await) });
-    Ok(client)
+    Ok((client, drive(connection)))
+}
+
+/// Drives a connection until the client is dropped or the connection is lost.
+fn drive<E>(
+    connection: impl Future<Output = std::result::Result<(), E>> + Send + 'static,
+) -> Arc<AtomicBool> {
+    let is_ended = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&is_ended);
+    runtime::start(async move {
+        // The client's next call reports the reason.
+        let _ = connection.await;
+        ended.store(true, Ordering::Relaxed);
+    });
+    is_ended
 }

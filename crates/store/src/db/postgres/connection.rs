@@ -6,6 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use futures_util::future::{join, poll_immediate};
@@ -13,13 +15,15 @@ use tokio_postgres::{Client, Row, Statement};
 
 use super::PgRows;
 use super::cursor::{OpenCursor, ScanSteps};
-use super::runtime::wait;
+use super::runtime::{self, wait};
 use super::values::Parameter;
 use crate::ErrorKind;
 use crate::db::sql::{Result, SqlError, Value};
 
 /// Statements that stay prepared. All statements of the store together are fewer.
 const STATEMENTS_MAX: usize = 1000;
+/// The wait for an answer when a session ends.
+const RELEASE_WITHIN: Duration = Duration::from_millis(500);
 
 const BEGIN_READING: &str = "begin isolation level repeatable read read only";
 const BEGIN_WRITING: &str = "begin isolation level read committed";
@@ -27,9 +31,12 @@ const BEGIN_WRITING: &str = "begin isolation level read committed";
 /// A connection and its prepared statements.
 pub(crate) struct PgConnection {
     pub(super) client: Client,
+    is_ended: Arc<AtomicBool>,
     statements: RefCell<HashMap<Arc<str>, Arc<PgStatement>>>,
     cursors: RefCell<Cursors>,
     transaction: Cell<Transaction>,
+    /// The name of the open transaction, as far as a statement has asked for it.
+    name: RefCell<Option<String>>,
 }
 
 /// A prepared statement and its text.
@@ -55,18 +62,46 @@ enum Transaction {
 }
 
 impl PgConnection {
-    pub fn new(client: Client) -> PgConnection {
+    /// `is_ended` is set when the connection is lost.
+    pub fn new(client: Client, is_ended: Arc<AtomicBool>) -> PgConnection {
         PgConnection {
             client,
+            is_ended,
             statements: RefCell::default(),
             cursors: RefCell::default(),
             transaction: Cell::new(Transaction::None),
+            name: RefCell::default(),
         }
+    }
+
+    /// Remembers the name by which the outcome of the open transaction can be found out.
+    pub fn name_transaction(&self, name: String) {
+        self.name.replace(Some(name));
+    }
+
+    /// Returns that name once.
+    pub fn take_name(&self) -> Option<String> {
+        self.name.take()
+    }
+
+    /// Returns a flag that is set as soon as the connection is lost, for other threads.
+    pub fn ended_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_ended)
     }
 
     /// Returns whether the connection is lost.
     pub fn is_closed(&self) -> bool {
         self.client.is_closed()
+    }
+
+    /// Gives up the locks of the session, so that the next process need not wait until the server
+    /// notices its end. A server that does not answer in time ends the session later.
+    pub fn release(&self) {
+        if !self.client.is_closed() {
+            let released = self.client.batch_execute("rollback; select pg_advisory_unlock_all()");
+            // The session ends anyway.
+            let _ = runtime::wait_at_most(RELEASE_WITHIN, released);
+        }
     }
 
     pub fn is_in_transaction(&self) -> bool {
@@ -194,6 +229,7 @@ impl PgConnection {
             return Err(SqlError::of_kind(ErrorKind::Unreachable, text));
         }
         self.transaction.set(Transaction::Due(BEGIN_WRITING));
+        self.name.take();
         Ok(())
     }
 
@@ -227,11 +263,13 @@ impl PgConnection {
     pub fn control(&self, sql: &str) -> Result<()> {
         let ends = sql == "commit" || sql == "rollback";
         if !ends {
-            if let Transaction::Due(begin) = self.transaction.get() {
-                self.transaction.set(Transaction::Open);
-                self.send(begin);
+            match self.transaction.get() {
+                Transaction::Due(begin) => {
+                    self.transaction.set(Transaction::Open);
+                    self.send(&format!("{begin}; {sql}"));
+                }
+                Transaction::None | Transaction::Open => self.send(sql),
             }
-            self.send(sql);
             return Ok(());
         }
         self.cursors.borrow_mut().open.clear();
@@ -247,6 +285,20 @@ impl PgConnection {
         let prepared = self.prepare(sql)?;
         let tag = wait(self.client.execute_raw(&prepared.statement, &[] as &[Value<'_>]));
         tag.map_err(SqlError::from).map(|_| ())
+    }
+
+    /// Runs a last statement, which must return a row, and commits in the same round trip. If the
+    /// statement fails, PostgreSQL undoes the transaction instead.
+    pub fn commit_after(&self, sql: &str, values: &[Value<'_>]) -> Result<Row> {
+        let (last, commit) = (self.prepare(sql)?, self.prepare("commit")?);
+        self.cursors.borrow_mut().open.clear();
+        self.transaction.set(Transaction::None);
+        let committed = self.client.execute_raw(&commit.statement, &[] as &[Value<'_>]);
+        // `join` polls in order, so the statement is sent first.
+        let (rows, committed) = wait(join(self.rows(&last, values), committed));
+        let row = rows?.into_iter().next();
+        committed?;
+        row.ok_or(SqlError::NoRow)
     }
 
     async fn rows(

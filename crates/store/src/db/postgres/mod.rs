@@ -9,9 +9,12 @@ mod connection;
 mod copying;
 mod cursor;
 mod flight;
+pub(crate) mod inspect;
+pub(crate) mod outcome;
 mod passfile;
 mod runtime;
 pub(crate) mod seat;
+pub(crate) mod signals;
 mod tls;
 mod values;
 

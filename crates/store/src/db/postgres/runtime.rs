@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -41,6 +42,12 @@ pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
             Poll::Pending => std::thread::park(),
         }
     }
+}
+
+/// The same for a limited time; `None` if the answer does not come.
+pub(super) fn wait_at_most<T>(time: Duration, future: impl Future<Output = T>) -> Option<T> {
+    let _timers = RUNTIME.as_ref().ok()?.enter();
+    wait(tokio::time::timeout(time, future)).ok()
 }
 
 struct Unpark(Thread);

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{PgAddress, connect};
+use super::outcome::TRANSACTION;
+use super::signals::{self, Signal};
+use super::{PgAddress, PgConnection, connect};
 use crate::db::migrations;
-use crate::db::sql::{Connection, OptionalExtension, params};
+use crate::db::sql::{Connection, OptionalExtension, Row, Value, params};
 use crate::error::DbError;
 use crate::{OpenMode, StoreError};
 
@@ -14,7 +16,7 @@ use crate::{OpenMode, StoreError};
 const SERVER_VERSION_MIN: i64 = 150_000;
 
 /// The clock of the database in milliseconds. The clocks of the processes do not matter.
-const NOW: &str = "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
+pub(crate) const NOW: &str = "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
 
 /// The key of the lock. It depends on the schema, so that several instances can share a database.
 const LOCK_KEY: &str = "hashtextextended('tidings ' || current_schema(), 0)";
@@ -114,53 +116,52 @@ fn host() -> String {
     if name.is_empty() { "this machine".to_owned() } else { name.to_owned() }
 }
 
+/// The state of a transaction shortly before its commit.
+pub(crate) struct Beat {
+    /// A text that names it, by which its outcome can be found out.
+    pub transaction: String,
+    /// The last entry of the stream, if this process records.
+    pub last_entry: Option<i64>,
+}
+
 /// Shows a sign of life inside the transaction, and proves that this process still has the seat.
-/// Returns the number of the transaction, by which its outcome can be found out.
-pub(crate) fn beat(conn: &Connection, epoch: Option<i64>) -> Result<String, DbError> {
+pub(crate) fn beat(conn: &Connection, epoch: Option<i64>) -> Result<Beat, DbError> {
     let Some(epoch) = epoch else {
-        let sql = "select pg_current_xact_id()::text";
-        return Ok(conn.query_row(sql, [], |row| row.get(0))?);
+        let sql = format!("select {TRANSACTION}");
+        let transaction = conn.query_row(&sql, [], |row| row.get(0))?;
+        return Ok(Beat { transaction, last_entry: None });
     };
     let sql = format!(
-        "update seat set beat = {NOW} where epoch = $1 returning pg_current_xact_id()::text"
+        "update seat set beat = {NOW} where epoch = $1 \
+         returning {TRANSACTION}, (select last_entry from stream)"
     );
-    let number = conn.query_row(&sql, [epoch], |row| row.get(0)).optional()?;
-    number.ok_or_else(|| StoreError::SeatLost { epoch }.into())
+    let beat = conn.query_row(&sql, [epoch], |row| {
+        Ok(Beat { transaction: row.get(0)?, last_entry: row.get(1)? })
+    });
+    beat.optional()?.ok_or_else(|| StoreError::SeatLost { epoch }.into())
 }
 
-/// Finds out whether a transaction was committed whose answer was lost. Waits until the server
-/// answers, for `patience` at most.
-#[expect(clippy::disallowed_methods, reason = "waits for a server in real time")]
-pub(crate) fn was_committed(
-    address: &PgAddress,
-    transaction: &str,
-    patience: Duration,
-) -> Option<bool> {
-    let begun = std::time::Instant::now();
-    while begun.elapsed() < patience {
-        if let Ok(Some(outcome)) = ask_outcome(address, transaction) {
-            return Some(outcome);
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    None
-}
-
-/// Asks once. `None` means that the transaction is still open: its session is ended.
-fn ask_outcome(address: &PgAddress, transaction: &str) -> Result<Option<bool>, DbError> {
-    let conn = connect::writing(address)?;
-    let sql = "select pg_xact_status($1::text::xid8)";
-    let status: Option<String> = conn.query_row(sql, [transaction], |row| row.get(0))?;
-    match status.as_deref() {
-        Some("committed") => Ok(Some(true)),
-        Some("in progress") => {
-            let sql = "select pg_terminate_backend(pid) from pg_stat_activity \
-                       where backend_xid = $1::text::xid8::xid and pid <> pg_backend_pid()";
-            conn.prepare_cached(sql)?.exists([transaction])?;
-            Ok(None)
-        }
-        _ => Ok(Some(false)),
-    }
+/// Shows a sign of life, proves that this process still has the seat, and commits, in one round
+/// trip. Announces new entries if the last one is not `announced`. Returns the last entry.
+pub(crate) fn beat_and_commit(
+    conn: &PgConnection,
+    epoch: i64,
+    announced: Option<i64>,
+) -> Result<i64, DbError> {
+    // Without the seat the statement must fail, because the commit is on its way already.
+    let sql = format!(
+        "with mine as (update seat set beat = {NOW} where epoch = $1 returning 1) \
+         select last_entry / (select count(*) from mine), \
+         case when last_entry is distinct from $2 then {} end from stream",
+        signals::notify(Signal::Entries)
+    );
+    let values = [Value::Int(epoch), announced.map_or(Value::Null, Value::Int)];
+    let committed = conn.commit_after(&sql, &values);
+    let row = committed.map_err(|error| match error.is_division_by_zero() {
+        true => DbError::from(StoreError::SeatLost { epoch }),
+        false => DbError::from(error),
+    })?;
+    Ok(Row::Postgres { row: &row, first: 0 }.get(0)?)
 }
 
 /// Ends the session of a holder that has shown no sign of life for so long. Returns whether there
@@ -175,18 +176,50 @@ pub(crate) fn unseat(address: &PgAddress, silence: Duration) -> Result<bool, DbE
     Ok(conn.prepare_cached(&sql)?.exists([silence])?)
 }
 
-/// Reads the row of the seat.
-pub(crate) fn row(conn: &Connection) -> Result<SeatRow, DbError> {
+/// Returns whether a server is new enough, by its number.
+pub(crate) fn is_supported(version: i64) -> bool {
+    version >= SERVER_VERSION_MIN
+}
+
+/// Returns whether a process holds the lock of the seat.
+pub(crate) fn is_taken(conn: &Connection) -> Result<bool, DbError> {
+    // The catalogue shows the halves of the key.
+    let sql = format!(
+        "select exists (select 1 from pg_catalog.pg_locks l, (select {LOCK_KEY} as key) k \
+         where l.locktype = 'advisory' and l.objsubid = 1 and l.granted \
+         and l.database = (select oid from pg_catalog.pg_database \
+                           where datname = current_database()) \
+         and l.classid::bigint = (k.key >> 32) & 4294967295 \
+         and l.objid::bigint = k.key & 4294967295)"
+    );
+    Ok(conn.query_row(&sql, [], |row| row.get(0))?)
+}
+
+/// Reads the row of the seat, whatever the version of the schema is.
+pub(crate) fn any_row(conn: &Connection) -> Result<SeatRow, DbError> {
     let sql = format!("select epoch, holder, {NOW} - beat, figures from seat");
-    Ok(conn.query_row(&sql, [], |row| {
-        let silent_ms: i64 = row.get(2)?;
-        Ok(SeatRow {
-            epoch: row.get(0)?,
-            holder: row.get(1)?,
-            silent_for: Duration::from_millis(silent_ms.max(0).unsigned_abs()),
-            figures: row.get(3)?,
-        })
-    })?)
+    Ok(conn.query_row(&sql, [], seat_row)?)
+}
+
+/// Reads the row of the seat. Refuses a database that a newer program has taken over.
+pub(crate) fn row(conn: &Connection, file: &Arc<str>) -> Result<SeatRow, DbError> {
+    let sql = format!(
+        "select epoch, holder, {NOW} - beat, figures, \
+         (select cast(value as bigint) from meta where key = 'version') from seat"
+    );
+    let (row, version) = conn.query_row(&sql, [], |row| Ok((seat_row(row)?, row.get(4)?)))?;
+    migrations::refuse_newer(version, file)?;
+    Ok(row)
+}
+
+fn seat_row(row: &Row<'_>) -> crate::db::sql::Result<SeatRow> {
+    let silent_ms: i64 = row.get(2)?;
+    Ok(SeatRow {
+        epoch: row.get(0)?,
+        holder: row.get(1)?,
+        silent_for: Duration::from_millis(silent_ms.max(0).unsigned_abs()),
+        figures: row.get(3)?,
+    })
 }
 
 /// Drops all tables of the schema, under the lock of the seat.

@@ -22,7 +22,7 @@ pub(super) fn connector(address: &PgAddress) -> Result<Option<MakeRustlsConnect>
     if address.config().get_ssl_mode() == SslMode::Disable {
         return Ok(None);
     }
-    let fail = |what: String| SqlError::of_kind(ErrorKind::Other, what);
+    let fail = |what: String| SqlError::of_kind(ErrorKind::NotEncrypted, what);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()

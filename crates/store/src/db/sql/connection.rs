@@ -100,6 +100,13 @@ impl Connection {
         }
     }
 
+    /// Gives up the locks of a session that ends.
+    pub fn release(&self) {
+        if let Connection::Postgres(conn) = self {
+            conn.release();
+        }
+    }
+
     /// Returns whether the connection is lost for good.
     pub fn is_lost(&self) -> bool {
         match self {

@@ -4,7 +4,8 @@
 /// Turns a statement with the key `$1` into one with a list of keys `$1`. The first column of its
 /// rows is the place of the key in the list.
 ///
-/// The statement must be a plain `select`.
+/// The statement must be a plain `select` without a table called `asked`. The rows of one key come
+/// in any order.
 pub(crate) fn lateral(sql: &str, array: &str) -> String {
     let mut inner = String::with_capacity(sql.len() + 16);
     let mut rest = sql;
@@ -15,14 +16,15 @@ pub(crate) fn lateral(sql: &str, array: &str) -> String {
         inner.push_str(if after.starts_with(|c: char| c.is_ascii_digit()) {
             "$1"
         } else {
-            "k.key"
+            "asked.key"
         });
         rest = after;
     }
     inner.push_str(rest);
     format!(
-        "select k.place, found.* from unnest($1::{array}) with ordinality as k (key, place) \
-         cross join lateral ({inner}) as found order by k.place"
+        "select asked.place, found.* \
+         from unnest($1::{array}) with ordinality as asked (key, place) \
+         cross join lateral ({inner}) as found order by asked.place"
     )
 }
 
@@ -65,7 +67,10 @@ mod tests {
     #[test]
     fn only_the_key_is_replaced() {
         let sql = lateral("select a from t where k = $1 and b = $2 and c = $10", "bigint[]");
-        assert!(sql.contains("(select a from t where k = k.key and b = $2 and c = $10)"), "{sql}");
+        assert!(
+            sql.contains("(select a from t where k = asked.key and b = $2 and c = $10)"),
+            "{sql}"
+        );
         assert!(sql.contains("unnest($1::bigint[])"), "{sql}");
     }
 }

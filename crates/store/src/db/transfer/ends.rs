@@ -28,18 +28,20 @@ pub(super) struct MigrationEnd {
     pub name: Arc<str>,
     /// The whole read happens in one transaction, which is open already.
     is_frozen: bool,
+    /// The version of the schema of a source.
+    pub version: i64,
     /// Released after the connection is closed.
     _lock: Option<Lock>,
 }
 
-/// Opens the store that is copied. It must have the schema of this program.
+/// Opens the store that is copied.
 pub(super) fn open_source(location: &Location) -> Result<MigrationEnd, MigrationError> {
     let name = location.shown();
     let missing = || StoreError::Unfit {
         file: Arc::clone(&name),
         what: "it holds no store; check the place that --from names".to_owned(),
     };
-    let end = match location {
+    let mut end = match location {
         Location::Folder(folder) => {
             let path = folder.join(FILE_NAME);
             if !path.exists() {
@@ -51,10 +53,12 @@ pub(super) fn open_source(location: &Location) -> Result<MigrationEnd, Migration
         }
         Location::Postgres(address) => open_database(address, &name)?,
     };
-    migrations::require_current(&end.conn, &name).map_err(|fault| match fault {
-        DbError::Ours(StoreError::Missing { .. }) => missing(),
-        fault => fault.at(&name),
-    })?;
+    let version = migrations::version(&end.conn, &name).map_err(|fault| fault.at(&name))?;
+    if version.is_none() {
+        return Err(missing().into());
+    }
+    let known = migrations::known_version(&end.conn, &name);
+    end.version = known.map_err(|fault| fault.at(&name))?;
     Ok(end)
 }
 
@@ -101,18 +105,38 @@ fn take_seat(conn: &Connection, name: &Arc<str>) -> Result<(), DbError> {
     seat::take(conn, name)
 }
 
+impl Drop for MigrationEnd {
+    fn drop(&mut self) {
+        self.conn.release();
+    }
+}
+
 impl MigrationEnd {
     fn new(conn: Connection, name: Arc<str>, lock: Option<Lock>) -> MigrationEnd {
-        MigrationEnd { conn, name, is_frozen: false, _lock: lock }
+        MigrationEnd { conn, name, is_frozen: false, version: 0, _lock: lock }
     }
 
     /// Fixes the moment that is copied. Nobody can write until the migration ends.
-    pub fn freeze(&mut self, tables: &[CopiedTable]) -> Result<(), StoreError> {
-        let names: Vec<String> = tables.iter().map(|t| format!("\"{}\"", t.name)).collect();
-        let frozen = self.conn.begin_frozen(&names.join(", "));
-        frozen.map_err(|e| StoreError::database(&self.name, e))?;
+    ///
+    /// An older schema is updated inside the transaction, which is never committed. So the copy is
+    /// read in the form of this program, and the source stays as it is.
+    pub fn freeze(&mut self) -> Result<(), StoreError> {
+        let freeze = || -> Result<(), DbError> {
+            let tables = dialect::table_names(&self.conn)?;
+            self.conn.begin_frozen(&tables)?;
+            if self.is_older() {
+                migrations::update_uncommitted(&self.conn, &self.name)?;
+            }
+            Ok(())
+        };
+        freeze().map_err(|fault| self.fault(fault))?;
         self.is_frozen = true;
         Ok(())
+    }
+
+    /// Returns whether an older program has written the source.
+    pub fn is_older(&self) -> bool {
+        self.version < migrations::current_version()
     }
 
     /// Runs a function in a transaction that reads. The source is in one all the time.

@@ -43,7 +43,11 @@ pub(super) fn begin(
         None => None,
     };
     if let Some(marker) = found {
-        if marker.instance != instance {
+        if source.is_older() && marker.from == *source.name {
+            // The update of a very old source makes up a name each time. The first one counts.
+            let sql = "update settings set value = $1 where key = 'instance'";
+            source.conn.execute(sql, [&marker.instance]).map_err(|e| source.fault(e))?;
+        } else if marker.instance != instance {
             let (file, from) = (Arc::clone(&target.name), Arc::from(marker.from));
             return Err(StoreError::OtherMigration { file, from });
         }

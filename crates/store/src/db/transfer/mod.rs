@@ -3,7 +3,8 @@
 //! One transaction reads a single moment of the source, while locks keep everybody else from
 //! writing there. A marker in the target holds the progress. An interrupted copy continues with
 //! its first unfinished table, and no program opens the target before the copy is complete and
-//! verified. The source is never changed.
+//! verified. The source is never changed: an older schema is updated in a transaction that is never
+//! committed.
 
 mod batch;
 mod digest;
@@ -65,6 +66,8 @@ pub struct MigrationSummary {
     pub tables: Vec<MigratedTable>,
     /// The tables that an interrupted run had copied already.
     pub n_resumed: usize,
+    /// The version of the source's schema, if it is older than that of the copy.
+    pub older_version: Option<i64>,
     /// An interrupted run had copied tables, but the source has changed since.
     pub is_started_over: bool,
     /// Findings of the integrity check. Source and target share them.
@@ -95,7 +98,7 @@ pub(crate) fn run(
 ) -> Result<MigrationSummary, MigrationError> {
     let mut source = ends::open_source(from)?;
     let tables = tables::copied().map_err(|fault| source.fault(fault))?;
-    source.freeze(&tables)?;
+    source.freeze()?;
     let target = ends::open_target(to)?;
     let mut transfer = Transfer { source, target, tables, report };
     Ok(transfer.run(check)?)
@@ -185,7 +188,14 @@ impl Transfer<'_> {
                 hash: digest.hash_text(),
             })
         });
-        Ok(MigrationSummary { tables: digests.collect(), n_resumed, is_started_over, findings })
+        let older_version = self.source.is_older().then_some(self.source.version);
+        Ok(MigrationSummary {
+            tables: digests.collect(),
+            n_resumed,
+            older_version,
+            is_started_over,
+            findings,
+        })
     }
 
     /// Returns whether the source still holds the rows that an interrupted run has copied.

@@ -10,10 +10,11 @@ use crate::error::DbError;
 /// Tables that a migration leaves as the schema steps make them.
 ///
 /// `meta` describes the database itself. `seat` names the process that records into it. `stream`
-/// also names this process; its number is set at the end. The index of words is built again from
-/// the entries: it has another form in each database.
-pub(crate) const NOT_COPIED: [&str; 5] =
-    ["meta", "seat", "stream", "search_progress", "search_stale"];
+/// also names this process; its number is set at the end. `grants` and `machines` name requests and
+/// processes of the old store. The index of words is built again from the entries: it has another
+/// form in each database.
+pub(crate) const NOT_COPIED: [&str; 7] =
+    ["meta", "seat", "stream", "grants", "machines", "search_progress", "search_stale"];
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,7 @@ fn filled() -> Filled {
 
 fn all() -> FeedListFilter {
     FeedListFilter {
+        account: AccountId::LOCAL,
         text: String::new(),
         tag: None,
         state: None,

@@ -2,16 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::db::postgres::outcome::TRANSACTION;
 use crate::db::postgres::{Flight, Lists, PgConnection};
 use crate::db::sql::{Row, row, unnest};
 use feed::{EntryKey, FeedId, Window};
 use tokio_postgres::Row as PgRow;
 
 use crate::error::DbError;
-use crate::feeds::state::{FeedState, LOAD, STATE};
-use crate::queries::matches::FeedView;
+use crate::feeds::state::{FeedState, LOAD, STATE_OF_MANY};
+use crate::matching::scope::{self, PrivateAddress, READ_BY};
+use crate::queries::matches::{FeedView, private_address};
 use crate::record::values;
-use crate::{PollRecord, RelevantShare, StoreError};
+use crate::{AccountId, PollRecord, RelevantShare, StoreError};
 
 /// The stored rows that the records of a set depend on.
 #[derive(Default)]
@@ -41,10 +43,11 @@ pub(super) struct FeedBefore {
 
 /// The places of the questions in the flight.
 struct Questions {
+    name: usize,
     feeds: usize,
     keys: Option<usize>,
     windows: Option<usize>,
-    news: Option<(usize, usize, usize)>,
+    news: Option<(usize, usize, usize, usize)>,
 }
 
 impl SetBefore {
@@ -53,6 +56,9 @@ impl SetBefore {
         let questions = ask(&mut flight, records);
         let answers = conn.fly(&flight)?;
         let mut before = SetBefore::default();
+        for row in rows(&answers[questions.name]) {
+            conn.name_transaction(row.get(0)?);
+        }
         for row in rows(&answers[questions.feeds]) {
             before.feeds.insert(place(&row)?, FeedBefore::read(&row)?);
         }
@@ -69,20 +75,27 @@ impl SetBefore {
                 before.windows.insert(FeedId(row.get(0)?), values::keys(&window));
             }
         }
-        if let Some((stream, views, tags)) = questions.news {
+        if let Some((stream, views, tags, read_by)) = questions.news {
             for row in rows(&answers[stream]) {
                 before.last_entry = row.get(0)?;
             }
-            before.read_views(&answers[views], &answers[tags])?;
+            before.read_views(&answers[views], &answers[tags], &answers[read_by])?;
         }
         Ok(before)
     }
 
-    fn read_views(&mut self, views: &[PgRow], tags: &[PgRow]) -> Result<(), DbError> {
+    fn read_views(
+        &mut self,
+        views: &[PgRow],
+        tags: &[PgRow],
+        read_by: &[PgRow],
+    ) -> Result<(), DbError> {
+        let mut private: HashMap<FeedId, PrivateAddress> = HashMap::new();
         for row in rows(views) {
             let feed = FeedId(row.get(0)?);
             let view = FeedView { url: row.get(1)?, language: None, tags: Vec::new() };
             self.views.insert(feed, view);
+            private.extend(private_address(&row, 4)?.map(|private| (feed, private)));
             if let Some(seen) = row.get(2)? {
                 self.shares.insert(feed, RelevantShare { seen, kept: row.get(3)? });
             }
@@ -91,6 +104,16 @@ impl SetBefore {
             if let Some(view) = self.views.get_mut(&FeedId(row.get(0)?)) {
                 view.tags.push(row.get(1)?);
             }
+        }
+        let mut readers: HashMap<FeedId, Vec<(AccountId, Option<String>)>> = HashMap::new();
+        for row in rows(read_by) {
+            let reader = (AccountId(row.get(1)?), row.get(2)?);
+            readers.entry(FeedId(row.get(0)?)).or_default().push(reader);
+        }
+        for (feed, view) in &mut self.views {
+            let (tags, read_by) = (std::mem::take(&mut view.tags), readers.remove(feed));
+            let read_by = read_by.into_iter().flatten();
+            view.tags = scope::complete_tags(tags, private.get(feed), read_by);
         }
         Ok(())
     }
@@ -178,6 +201,8 @@ fn ask<'a>(flight: &mut Flight<'a>, records: &[&'a PollRecord]) -> Questions {
             news.push(row![record.feed.0]);
         }
     }
+    // The commit needs the name, if its answer is lost.
+    let name = flight.ask(format!("select {TRANSACTION}"), Lists::default());
     let feeds = flight.ask(states_sql(), states);
     let keys = (!keys.is_empty()).then(|| {
         let lists = unnest("feed bigint, key bytea");
@@ -196,17 +221,20 @@ fn ask<'a>(flight: &mut Flight<'a>, records: &[&'a PollRecord]) -> Questions {
         // Nobody else gives numbers until the commit.
         let stream = flight.ask("select last_entry from stream for update", Lists::default());
         let sql = format!(
-            "select f.id, f.url, r.seen, r.kept from {lists} join feeds f on f.id = u.feed \
-             left join feed_relevance r on r.feed = u.feed"
+            "select f.id, f.url, r.seen, r.kept, p.owner, p.url from {lists} \
+             join feeds f on f.id = u.feed left join feed_relevance r on r.feed = u.feed \
+             left join private_feeds p on p.feed = u.feed"
         );
         let views = flight.ask(sql, news.clone());
         let sql = format!(
             "select t.feed, t.tag from {lists} join feed_tags t using (feed) \
              order by t.feed, t.tag"
         );
-        (stream, views, flight.ask(sql, news))
+        let tags = flight.ask(sql, news.clone());
+        let sql = format!("select u.feed, s.account, a.tag from {lists} {READ_BY}");
+        (stream, views, tags, flight.ask(sql, news))
     });
-    Questions { feeds, keys, windows, news }
+    Questions { name, feeds, keys, windows, news }
 }
 
 /// Asks for the state of feeds before the records, and for the state and load after them. The
@@ -218,7 +246,8 @@ fn states_sql() -> String {
     );
     format!(
         "select s.place, s.generation, s.is_first, s.state_before, s.load_before, s.domain, \
-         {STATE}, {LOAD} from (select u.*, o.generation, o.last_poll_at is null as is_first, \
+         {STATE_OF_MANY}, {LOAD} from \
+         (select u.*, o.generation, o.last_poll_at is null as is_first, \
          o.state as state_before, o.load as load_before, o.paused, d.name as domain from {lists} \
          join feed_state o on o.feed = u.feed join domains d on d.id = o.domain) as s"
     )

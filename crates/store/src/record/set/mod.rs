@@ -3,7 +3,8 @@
 //! poll after the other.
 //!
 //! A set has at most one record of each feed, so that no record depends on another one. Records
-//! that need more questions are not taken: those that move a feed or claim another source.
+//! that need more questions are not taken: those that move a feed, claim another source or belong
+//! to a recording.
 
 mod before;
 mod rows;
@@ -115,6 +116,9 @@ fn set_len(records: &[&PollRecord]) -> usize {
 
 /// Returns whether a record can be part of a set.
 fn is_plain(record: &PollRecord) -> bool {
+    if record.raw.is_some() {
+        return false;
+    }
     let Some(document) = record.document() else { return record.location.effective_url.is_none() };
     let is_claimed = |new: &NewEntry| new.item.source.as_ref().and_then(feed::passed_on).is_some();
     let mut edited = HashSet::new();
@@ -209,8 +213,7 @@ fn find_matches(
         for one in accepted.iter_mut().filter(|one| !one.new.is_empty()) {
             let record = one.record;
             let view = before.view(record)?;
-            let new: Vec<_> =
-                one.new.iter().map(|(id, new)| (*id, &new.item, new.published.at)).collect();
+            let new: Vec<_> = one.new.iter().map(|(id, new)| new.arrival(*id)).collect();
             let share = || Ok(before.share(record.feed));
             let found = FoundMatches::find(matcher, record.feed, &view, record.at, &new, share)?;
             one.matches = Some(found);

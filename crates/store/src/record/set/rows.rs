@@ -8,10 +8,12 @@ use crate::db::sql::{Datum, from_lists, names, row, unnest};
 use super::Accepted;
 use super::before::SetBefore;
 use crate::db::columns::sql_count;
+use crate::facts::languages;
 use crate::feeds::domains::PaceSet;
 use crate::feeds::state::{FeedTotal, SORT_TITLE};
 use crate::push::inbox;
 use crate::queries::match_set::MatchSet;
+use crate::record::grants;
 use crate::record::values::{self, EDITED, FACTS, NEW_ENTRY, NEW_KEY, STATE, VALIDATORS};
 use crate::record::{REVISIONS_MAX, poll_history};
 use crate::{DocumentRecord, PollRecord, PushTrust};
@@ -29,9 +31,11 @@ pub(super) struct SetRows<'a> {
     polls: Lists<'a>,
     folds: Lists<'a>,
     totals: BTreeMap<&'static str, i64>,
+    languages: BTreeMap<&'a str, i64>,
     domains: PaceSet<'a>,
     trust: BTreeMap<i64, PushTrust>,
     matches: MatchSet<'a>,
+    grants: Vec<u64>,
 }
 
 impl<'a> SetRows<'a> {
@@ -42,6 +46,9 @@ impl<'a> SetRows<'a> {
         for (id, entry) in &new {
             self.entries.push(values::new_entry(id.0, record.feed, entry, record.at, None));
             self.keys.push(values::new_key(id.0, record.feed, entry, record.at, None));
+            if let Some(language) = &entry.facts.language {
+                *self.languages.entry(language.primary()).or_default() += 1;
+            }
         }
         if let Some(document) = record.document() {
             let new = new.iter().map(|(_, entry)| entry.key).collect();
@@ -65,6 +72,7 @@ impl<'a> SetRows<'a> {
         for pace in &record.exchange.paces {
             self.domains.add(pace);
         }
+        self.grants.extend(&record.grants);
         if let Some(change) = &record.trust {
             self.trust.insert(change.subscription, change.trust);
         }
@@ -86,7 +94,8 @@ impl<'a> SetRows<'a> {
         for edit in &document.entries.edited {
             let [title, link, author, summary, content, categories, enclosures, rest @ ..] =
                 values::edited(edit, record.at);
-            let [updated_at, edited_at, content_hash, language] = rest;
+            let [updated_at, edited_at, content_hash, language, facts @ ..] = rest;
+            let [category, category_source, topic, media] = facts;
             let (feed, key) = (record.feed.0.into(), edit.key.bytes().into());
             self.edited.push([
                 feed,
@@ -102,6 +111,10 @@ impl<'a> SetRows<'a> {
                 edited_at,
                 content_hash,
                 language,
+                category,
+                category_source,
+                topic,
+                media,
             ]);
         }
         if let Some(window) = &document.entries.window {
@@ -113,9 +126,9 @@ impl<'a> SetRows<'a> {
                 }
             }
         }
-        let [title, site, language, hub, topic, cloud, categories] = values::facts(document);
+        let [a, b, c, d, e, f, g, h, i, j] = values::facts(document);
         let (feed, hints) = (record.feed.0.into(), values::hints(document));
-        self.facts.push([feed, title, site, language, hub, topic, cloud, categories, hints]);
+        self.facts.push([feed, a, b, c, d, e, f, g, h, i, j, hints]);
     }
 
     fn add_state(&mut self, record: &'a PollRecord, n_new: i64, state: i64, load: i64) {
@@ -176,8 +189,10 @@ impl<'a> SetRows<'a> {
             unnest("name text, n bigint")
         );
         flight.add(sql, totals);
+        languages::count_set(&mut flight, &self.languages);
         inbox::write_trust_set(&mut flight, &self.trust);
         self.domains.write(&mut flight);
+        grants::remove_set(&mut flight, self.grants.into_iter());
         flight
     }
 }

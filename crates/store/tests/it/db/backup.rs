@@ -118,6 +118,7 @@ async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
             text: "x".to_owned(),
             urls: Vec::new(),
             receivers: vec!["file got".to_owned(), "file late".to_owned()],
+            scope: store::QueryScope::default(),
             link_key: String::new(),
             signing_key: String::new(),
         })

@@ -7,3 +7,5 @@ mod files;
 pub mod full_disk;
 mod killed;
 mod migrate;
+mod migrate_older;
+mod signals;

@@ -99,6 +99,7 @@ fn queries_that_name_the_old_address_are_named() {
         text: "CREATE FEED Ice AS RETURN \"https://a.example/\"".to_owned(),
         urls: vec![url("https://a.example/")],
         receivers: Vec::new(),
+        scope: store::QueryScope::default(),
         link_key: "k".to_owned(),
         signing_key: "k".to_owned(),
     };

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use store::{AccountError, AccountId, NewToken, TokenScope};
+use store::{
+    AccountError, AccountId, AccountRole, Identity, NewToken, SessionNumber, SessionOrigin,
+    TokenScope,
+};
 
 use crate::sample::{T0, at, fresh};
 
@@ -90,4 +93,79 @@ fn sessions_that_ended_are_forgotten_by_the_next_one() {
     fresh.store.begin_session(anna, [1; 32], T0, at(10)).unwrap();
     fresh.store.begin_session(anna, [2; 32], at(20), at(20) + Duration::from_secs(9)).unwrap();
     assert_eq!(store::testing::count(&fresh.store, "sessions"), 1);
+}
+
+#[test]
+fn the_first_account_is_an_admin_and_one_admin_always_remains() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let anna = store.add_account("anna", "x", T0).unwrap().unwrap();
+    let bert = store.add_account("bert", "x", T0).unwrap().unwrap();
+    let carl = store.add_account_as("carl", "x", Some(AccountRole::Admin), T0).unwrap().unwrap();
+    let role = |name| store.account(name).unwrap().map(|row| row.role);
+    let (admin, reader) = (AccountRole::Admin, AccountRole::Reader);
+    assert_eq!(["anna", "bert", "carl"].map(role), [Some(admin), Some(reader), Some(admin)]);
+    assert_eq!(store.set_role(carl, reader).unwrap(), Ok(()));
+    assert_eq!(store.set_role(anna, reader).unwrap(), Err(AccountError::LastAdmin));
+    let gone = store.remove_account_but_last_admin(anna).unwrap();
+    assert_eq!(gone, Err(AccountError::LastAdmin));
+    assert_eq!(store.set_role(bert, admin).unwrap(), Ok(()));
+    assert_eq!(store.remove_account_but_last_admin(anna).unwrap(), Ok(()));
+    assert_eq!(role("anna"), None);
+    assert_eq!(store.set_role(anna, admin).unwrap(), Err(AccountError::NoAccount));
+}
+
+#[test]
+fn a_session_tells_its_owner_where_it_is_used() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let [anna, bert] = ["anna", "bert"].map(|n| store.add_account(n, "x", T0).unwrap().unwrap());
+    let origin =
+        |device: &str| SessionOrigin { device: device.to_owned(), address: "192.0.2.1".to_owned() };
+    store.begin_session_at(anna, [1; 32], origin("one"), T0, at(1000)).unwrap();
+    store.begin_session_at(anna, [2; 32], origin(&"x".repeat(900)), at(1), at(1000)).unwrap();
+    store.begin_session(bert, [3; 32], T0, at(1000)).unwrap();
+    store.note_session_use([1; 32], origin("elsewhere"), at(50)).unwrap();
+    let rows = store.sessions(anna, at(60)).unwrap();
+    let seen: Vec<_> = rows.iter().map(|row| (row.created_at, row.seen_at)).collect();
+    assert_eq!(seen, [(T0, at(50)), (at(1), at(1))]);
+    assert_eq!(rows[0].origin, origin("elsewhere"));
+    assert_eq!(rows[1].origin.device.len(), 300);
+    let number = rows[0].number;
+    assert_eq!(SessionNumber::parse(&number.to_string()), Some(number));
+    assert!(!store.end_session_numbered(bert, number).unwrap(), "it is not theirs");
+    assert!(store.end_session_numbered(anna, number).unwrap());
+    assert!(store.session(&[1; 32], at(60)).unwrap().is_none());
+    assert_eq!(store.end_other_sessions(anna, Some([2; 32])).unwrap(), 0);
+    assert_eq!(store.end_other_sessions(anna, None).unwrap(), 1);
+    assert!(store.session(&[3; 32], at(60)).unwrap().is_some());
+    assert!(store.sessions(bert, at(1000)).unwrap().is_empty(), "it has expired");
+}
+
+#[test]
+fn an_identity_belongs_to_one_account_and_takes_over_none() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let identity = |issuer: &str, subject: &str| Identity {
+        issuer: issuer.to_owned(),
+        subject: subject.to_owned(),
+    };
+    let anna = store.add_account("anna", "hash", T0).unwrap().unwrap();
+    let here = identity("https://a.example", "anna");
+    let made = store.account_for_identity(&here, "Anna", T0).unwrap().unwrap();
+    assert_eq!((made.name.as_str(), made.role), ("anna-2", AccountRole::Reader));
+    assert_ne!(made.id, anna);
+    let again = store.account_for_identity(&here, "other", T0).unwrap().unwrap();
+    assert_eq!(again.id, made.id, "the name does not matter any more");
+    for other in [identity("https://b.example", "anna"), identity("https://a.example", "Anna")] {
+        assert!(store.identified(&other).unwrap().is_none(), "{other:?}");
+    }
+    assert_eq!(store.connect_identity(anna, &here, T0).unwrap(), Err(AccountError::Taken));
+    let there = identity("https://b.example", "anna");
+    assert_eq!(store.connect_identity(anna, &there, T0).unwrap(), Ok(()));
+    assert_eq!(store.identified(&there).unwrap().unwrap().id, anna);
+    assert!(!store.disconnect_identity(made.id, &there).unwrap(), "it is not theirs");
+    assert!(store.disconnect_identity(anna, &there).unwrap());
+    store.remove_account(made.id).unwrap();
+    assert!(store.identified(&here).unwrap().is_none());
 }

@@ -17,6 +17,7 @@ fn query(store: &Store) -> QueryId {
         text: "x".to_owned(),
         urls: Vec::new(),
         receivers: Vec::new(),
+        scope: store::QueryScope::default(),
         link_key: String::new(),
         signing_key: String::new(),
     };

@@ -104,6 +104,7 @@ fn put(name: &str, text: &str, urls: &[&str]) -> QueryChange {
         text: text.to_owned(),
         urls: urls.iter().map(|text| url(text)).collect(),
         receivers: vec![format!("webhook https://example.org/{name}")],
+        scope: store::QueryScope::default(),
         link_key: "link".to_owned(),
         signing_key: "sign".to_owned(),
     })

@@ -10,6 +10,7 @@ fn receiver(store: &Store) -> store::DueDelivery {
         text: "x".to_owned(),
         urls: Vec::new(),
         receivers: vec!["webhook https://example.org/".to_owned()],
+        scope: store::QueryScope::default(),
         link_key: String::new(),
         signing_key: String::new(),
     };
@@ -58,6 +59,7 @@ async fn whoever_got_something_last_comes_last() {
         text: "x".to_owned(),
         urls: Vec::new(),
         receivers: vec!["file first".to_owned(), "file second".to_owned()],
+        scope: store::QueryScope::default(),
         link_key: String::new(),
         signing_key: String::new(),
     };

@@ -71,7 +71,7 @@ fn reads_end_early_by_their_bytes_and_go_on_behind() {
     assert_eq!(newest.iter().map(|row| row.id.0).collect::<Vec<_>>(), [7, 6]);
     assert_eq!(f.store.unindexed(100).unwrap().len(), 2);
 
-    let account = store::AccountId(1);
+    let account = store::AccountId::LOCAL;
     let reading = store::ReadingFilter::newest(account, store::Scope::All, 1000);
     assert_eq!(f.store.reading(&reading).unwrap().len(), 2);
     // Entries by number are all returned, without texts after the limit of bytes.
@@ -124,8 +124,11 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
                 url: "https://e/1.mp3".into(),
                 mime_type: Some("audio/mpeg".into()),
                 length: Some(u64::MAX),
+                medium: Some("audio".into()),
+                duration: Some(3600),
+                ..Enclosure::default()
             },
-            Enclosure { url: "https://e/2".into(), mime_type: None, length: None },
+            Enclosure { url: "https://e/2".into(), ..Enclosure::default() },
         ],
         language: Some("de-AT".into()),
         source: Some(feed::Source {
@@ -136,6 +139,11 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
             updated: Some(at(-200)),
             via: vec!["urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6".into()],
         }),
+        media: feed::ItemMedia {
+            duration: Some(3600),
+            chapters: vec![feed::Chapter { start_ms: 5, ..feed::Chapter::default() }],
+            ..feed::ItemMedia::default()
+        },
     };
     let record = seen(&f.store, id, std::slice::from_ref(&written), at(10));
     let new_id = f.store.record_blocking(record).unwrap().new_ids[0];
@@ -158,6 +166,7 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
         enclosures: row.enclosures,
         language: row.language,
         source: row.source,
+        media: row.media,
     };
     assert_eq!(back, written);
     assert_eq!((row.published_at, row.seen_at, row.feed), (at(-100), at(10), id));

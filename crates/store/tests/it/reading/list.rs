@@ -67,7 +67,7 @@ impl Filled {
                     Scope::Feed(one) => one == feed,
                     Scope::Tag(_) => daily.contains(feed),
                     Scope::Feeds(some) => some.contains(feed),
-                    Scope::Query(_) => false,
+                    Scope::Query(_) | Scope::Label(_) => false,
                 };
                 in_scope
                     && reading.read.is_none_or(|r| read.contains(id) == r)
@@ -228,6 +228,9 @@ fn what_is_no_longer_kept_is_unread_for_nobody() {
     assert_eq!(store.read_marks(AccountId::LOCAL).unwrap().n_unread(), 21);
     let late = store.add_account("late", "x", at(60_000)).unwrap().unwrap();
     assert_eq!(store.read_marks(late).unwrap().n_unread(), 21);
+    for feed in [1, 2] {
+        store.subscribe_to(late, FeedId(feed), &[], at(60_000)).unwrap();
+    }
     assert_eq!(store.reading(&ReadingFilter::newest(late, Scope::All, 100)).unwrap().len(), 21);
     assert!(store.entry(EntryId(1)).unwrap().is_some(), "what is starred stays");
 }

@@ -1,5 +1,6 @@
 //! Reading entries, read marks and search.
 
+mod articles;
 mod entries;
 mod list;
 mod search;

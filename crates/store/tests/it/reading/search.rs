@@ -19,6 +19,7 @@ fn index_all(store: &Store) {
                 edited_at: row.edited_at,
                 title: row.title.unwrap_or_default(),
                 body: row.summary.unwrap_or_default(),
+                article_at: None,
             })
             .collect();
         runtime.block_on(store.index(words)).unwrap();
@@ -92,6 +93,7 @@ fn an_edit_or_removal_while_words_are_on_their_way_is_not_lost() {
         edited_at: None,
         title: title.to_owned(),
         body: String::new(),
+        article_at: None,
     };
     // Read before the edit, written after it.
     let record = seen(store, feed, &[item("a", "glacier")], at(10));
@@ -173,6 +175,7 @@ fn old_entries_are_found_behind_the_newest() {
         edited_at: None,
         title: if id % 100 == 4 { "volcano ash" } else { "ash volcano" }.to_owned(),
         body: if id < 100 { "ice" } else { "" }.to_owned(),
+        article_at: None,
     });
     runtime.block_on(store.index(words.collect())).unwrap();
     let below = |words: &str, below: i64, limit: u32| -> Vec<i64> {

@@ -148,6 +148,7 @@ proptest! {
             edited_at: None,
             title,
             body,
+            article_at: None,
         };
         let words: Vec<SearchWords> = (1..).zip(texts).map(words).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

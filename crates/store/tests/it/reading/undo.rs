@@ -8,7 +8,7 @@ use store::{AccountId, Retention, Scope, UNDO_LASTS};
 
 use crate::sample::{Fresh, T0, at, fresh, item, new_feed, seen};
 
-const ME: AccountId = AccountId(7);
+const ME: AccountId = AccountId::LOCAL;
 const OTHER: AccountId = AccountId(8);
 
 /// Two feeds with three entries each: 1 to 3 and 4 to 6.

@@ -2,4 +2,5 @@
 
 mod copies;
 mod poll_history;
+mod recording;
 pub mod retention;

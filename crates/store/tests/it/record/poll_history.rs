@@ -87,6 +87,30 @@ fn old_polls_become_daily_sums_and_nothing_is_lost_in_them() {
 }
 
 #[test]
+fn the_sizes_of_the_last_polls_are_known_after_a_restart() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let failing = add(&f.store, "https://example.org/b");
+    add(&f.store, "https://example.org/never");
+    // Many large documents, then eight polls: a small one, a failure, six without a body.
+    for generation in 0..20 {
+        let (outcome, bytes) = match generation {
+            0..12 => (Outcome::Seen, 1_000_000),
+            12 => (Outcome::Seen, 7_000),
+            13 => (Outcome::Failed, 90_000),
+            _ => (Outcome::Unchanged, 0),
+        };
+        let time = at(i64::from(generation) * 3600);
+        let mut record = PollRecord::empty(id, generation, time, outcome, time);
+        record.exchange.bytes = bytes;
+        f.store.record_blocking(record).unwrap();
+    }
+    let record = PollRecord::empty(failing, 0, at(0), Outcome::Failed, at(60));
+    f.store.record_blocking(record).unwrap();
+    assert_eq!(f.store.poll_sizes().unwrap(), std::collections::HashMap::from([(id, 1_000)]));
+}
+
+#[test]
 fn sums_of_days_long_ago_are_forgotten() {
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
@@ -117,6 +141,7 @@ fn warnings_are_kept_with_their_poll_up_to_a_length() {
     let counts = f.store.counts(at(1)).unwrap();
     assert_eq!((counts.failing, counts.damaged), (1, 1));
     let query = store::FeedListFilter {
+        account: store::AccountId::LOCAL,
         text: String::new(),
         state: Some(store::FeedState::Damaged),
         order: store::FeedOrder::Trouble,

@@ -204,6 +204,7 @@ async fn what_a_receiver_has_not_got_is_held_and_its_loss_is_written_down() {
         text: "x".to_owned(),
         urls: Vec::new(),
         receivers: vec!["webhook https://example.org/".to_owned()],
+        scope: store::QueryScope::default(),
         link_key: String::new(),
         signing_key: String::new(),
     };

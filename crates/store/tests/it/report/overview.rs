@@ -23,6 +23,7 @@ fn see(store: &Store, feed: feed::FeedId, at: Time, delays: &[u64], first: u64) 
             item: Item { title: Some(format!("{number}")), ..Item::default() },
             published: Published { claim: Some(published), at: published },
             content: 0,
+            facts: store::EntryFacts::default(),
         });
     }
     store.record_blocking(record).unwrap();

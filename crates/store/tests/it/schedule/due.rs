@@ -176,6 +176,14 @@ fn settings_of_tags_come_with_the_poll() {
             SettingsChange { policy: Some(Some(policy.to_owned())), ..SettingsChange::default() };
         f.store.set_tag(tag, &change).unwrap();
     }
+    assert!(f.store.has_policy("mavsync").unwrap() && !f.store.has_policy("indhist").unwrap());
+    let own = SettingsChange {
+        policy: Some(Some("indhist-agg:0.7,0.5".to_owned())),
+        ..SettingsChange::default()
+    };
+    let other = f.store.add_feed(&new_feed("https://example.org/b"), T0).unwrap().id;
+    f.store.set_feed(other, &own).unwrap();
+    assert!(f.store.has_policy("indhist-agg").unwrap());
     let input = f.store.poll_input(id).unwrap();
     let set: Vec<_> = input
         .settings

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use engine::Clock;
 use feed::Time;
-use store::{FeedFilter, FeedListFilter, FeedOrder, FeedRow, FeedState, Store};
+use store::{AccountId, FeedFilter, FeedListFilter, FeedOrder, FeedRow, FeedState, Store};
 
 use super::{list_json, next_poll};
 use crate::args::feed_list::FeedList;
@@ -28,6 +28,7 @@ pub fn run(asked: FeedList) -> Result<(), CliError> {
     let is_terminal = std::io::stdout().is_terminal() && !asked.json;
     let limit = asked.limit.or(is_terminal.then_some(ON_TERMINAL)).unwrap_or(u64::MAX);
     let list = List {
+        account: asked.whose.find(&store)?,
         state: asked.state.as_deref().and_then(FeedState::from_filter_word),
         tag: asked.tag,
         order: asked.sort.as_deref().map(order),
@@ -68,6 +69,8 @@ fn order(word: &str) -> FeedOrder {
 }
 
 struct List {
+    /// The account whose feeds are listed; account 0 lists all.
+    account: AccountId,
     state: Option<FeedState>,
     tag: Option<String>,
     /// `None`: by number.
@@ -93,7 +96,8 @@ impl List {
                 (page.lines, query.from.is_none())
             } else {
                 let (tag, state) = (self.tag.clone(), self.state);
-                let rows = store.feeds(&FeedFilter { tag, state, after, limit: Some(chunk) })?;
+                let filter = FeedFilter { tag, state, after, limit: Some(chunk) };
+                let rows = store.feeds_of(self.account, &filter)?;
                 after = rows.last().map(|row| row.id);
                 let is_last = rows.len() < chunk as usize;
                 (rows, is_last)
@@ -109,6 +113,7 @@ impl List {
 
     fn query(&self) -> FeedListFilter {
         FeedListFilter {
+            account: self.account,
             text: String::new(),
             tag: self.tag.clone(),
             state: self.state,

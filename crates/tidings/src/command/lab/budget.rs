@@ -1,6 +1,6 @@
 //! `tidings lab budget`: runs strategies over a trace, each with the same number of polls.
 
-use lab::budget::{BudgetOptions, BudgetSetting, StrategyRun, spend_all_by};
+use lab::budget::{BudgetOptions, BudgetSetting, PollAllowance, StrategyRun, spend_all_by};
 use lab::{LearnsFrom, World};
 use serde_json::{Value, json};
 
@@ -20,10 +20,14 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
     let phases = super::phases(&world, args.times.start, args.train, args.test, args.warm_up)?;
     let setting = BudgetSetting {
         phases,
-        allowance: args.budget,
+        allowance: args.budget.allowance,
         cycle: args.cycle,
         estimator: args.estimator,
-        options: BudgetOptions { learn: args.learn, ..args.as_published.options() },
+        options: BudgetOptions {
+            learn: args.learn,
+            price: args.budget.price,
+            ..args.as_published.options()
+        },
     };
     let waiting = spinner("spending");
     let mut spent: Vec<(LearnsFrom, StrategyRun)> = Vec::new();
@@ -38,6 +42,9 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
             .iter()
             .map(|(learns, run)| {
                 let mut shown = to_json(run);
+                if let Some(units) = run.units {
+                    shown["units"] = units.into();
+                }
                 if world.has_relevance() {
                     shown["learns"] = wanted::word(*learns).into();
                 }
@@ -46,15 +53,29 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
             .collect();
         return print_json(&json!({ "trace": trace_json(&world, &phases), "runs": runs }));
     }
+    let PollAllowance { polls, per } = args.budget.allowance;
     say!(
-        "{} polls per {}, planned every {}; beliefs: {}; * marks the best of a column\n",
-        count(args.budget.polls as f64),
-        polling::spoken(args.budget.per),
+        "{} {} per {}, planned every {}; beliefs: {}; * marks the best of a column\n",
+        count(polls as f64),
+        if args.budget.price.is_some() { "units" } else { "polls" },
+        polling::spoken(per),
         polling::spoken(args.cycle),
         args.estimator,
     )?;
     print(&spent)?;
+    say_units(args, &spent)?;
     say_gains(&world, &spent)
+}
+
+/// Says what the polls of each strategy cost, if a poll has a price.
+fn say_units(args: &LabBudgetArgs, spent: &[(LearnsFrom, StrategyRun)]) -> Result<(), CliError> {
+    let Some(price) = args.budget.price else { return Ok(()) };
+    say!("\nA poll costs {}. Units spent:", price.words())?;
+    for (learns, run) in spent {
+        let name = wanted::label(&run.spender.to_string(), *learns);
+        say!("  {name}: {}", count(run.units.unwrap_or(0.0)))?;
+    }
+    Ok(())
 }
 
 /// Says what each strategy gains by knowing which entries are wanted.

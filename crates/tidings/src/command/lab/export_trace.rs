@@ -9,7 +9,10 @@ use crate::{access, config};
 pub fn run(args: &ExportTraceArgs) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
     let out = &args.out;
-    let feeds = history::read(&access::read(&config)?)?;
+    let mut feeds = history::read(&access::read(&config)?)?;
+    if args.evaluation {
+        eprintln!("{}", history::keep_evaluated(&mut feeds));
+    }
     let n_entries: usize = feeds.iter().map(|own| own.rows.len()).sum();
     if n_entries == 0 {
         let what = "nothing was recorded yet; poll some feeds first (`tidings run`)";

@@ -21,14 +21,14 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// Live plans are made more often. A replay of weeks does not need that precision.
 const CYCLE: Duration = Duration::from_secs(600);
 
-/// Replays the history. Reports finished and total steps to `told`.
+/// Replays the history. Reports finished and total steps to `report`.
 pub fn outlook(
     store: &Store,
     config: &Config,
-    told: &dyn Fn(usize, usize),
+    report: &dyn Fn(usize, usize),
 ) -> Result<ReplayResult, String> {
     let n_steps = FACTORS.len() + 1;
-    told(0, n_steps);
+    report(0, n_steps);
     let own = history::read(store).map_err(|e| e.to_string())?;
     let world = history::world(&own, WINDOW);
     let setting = setting(&own, &world, config).map_err(|e| e.to_string())?;
@@ -37,10 +37,10 @@ pub fn outlook(
     let now = answer.current.polls as f64 / days;
     let mut steps = Vec::new();
     for (done, factor) in FACTORS.into_iter().enumerate() {
-        told(done + 1, n_steps);
+        report(done + 1, n_steps);
         steps.push(step(&world, &setting, now * factor, days, factor == 1.0));
     }
-    told(n_steps, n_steps);
+    report(n_steps, n_steps);
     let current = rule(&answer.current, days, true);
     let others = answer.others.iter().map(|other| rule(other, days, false));
     Ok(ReplayResult {

@@ -9,6 +9,7 @@ use store::{DeadLetter, DeliveryRow, Store};
 
 use super::{carry_out, find, odd_answer};
 use crate::args::InstanceArgs;
+use crate::args::whose::WhoseArgs;
 use crate::error::CliError;
 use crate::output::{ahead, one_line, print_json, print_line, relative};
 use crate::{access, config};
@@ -20,11 +21,13 @@ pub async fn run(
     name: Option<&str>,
     replay: bool,
     as_json: bool,
+    whose: &WhoseArgs,
     place: &InstanceArgs,
 ) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     if let (Some(name), true) = (name, replay) {
-        let granted = carry_out(&config, QueriesCommand::Replay { name: name.to_owned() }).await?;
+        let (name, account) = (name.to_owned(), whose.account(&config)?);
+        let granted = carry_out(&config, QueriesCommand::Replay { name, account }).await?;
         let QueriesResult::Replaying { letters } = granted else { return Err(odd_answer()) };
         if as_json {
             return print_json(&json!({"replaying": letters}));
@@ -36,8 +39,8 @@ pub async fn run(
     }
     let store = access::read(&config)?;
     let queries = match name {
-        Some(name) => vec![find(&store, name)?],
-        None => store.queries()?,
+        Some(name) => vec![find(&store, whose.find(&store)?, name)?],
+        None => store.queries_of(whose.find(&store)?)?,
     };
     let (mut values, mut n) = (Vec::new(), 0);
     for query in &queries {

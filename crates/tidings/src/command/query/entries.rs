@@ -11,7 +11,7 @@ use crate::error::{CliError, failed, input_error};
 use crate::output::print_json_line;
 
 pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CliError> {
-    let query = super::find(store, name)?;
+    let query = super::find(store, args.whose.find(store)?, name)?;
     let cursor = args.after.as_deref().map(|text| match text.parse() {
         Ok(StreamCursor::Query(id, position)) => Ok((id, position)),
         _ => {

@@ -9,10 +9,11 @@ use api::search::query_entry;
 use feed::FeedId;
 use query::{Access, Matcher, Scratch, States};
 use serde_json::json;
-use store::{EntryFilter, FeedRow, QueryRow, Store, StoreError, StreamCursor};
+use store::{AccountId, EntryFilter, FeedRow, QueryRow, Store, StoreError, StreamCursor};
 
 use super::{access_word, find};
 use crate::args::InstanceArgs;
+use crate::args::whose::WhoseArgs;
 use crate::error::CliError;
 use crate::output::{print_json, print_line};
 use crate::{access, config};
@@ -24,11 +25,12 @@ pub fn run(
     name: &str,
     with_secrets: bool,
     as_json: bool,
+    whose: &WhoseArgs,
     place: &InstanceArgs,
 ) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
-    let row = find(&store, name)?;
+    let row = find(&store, whose.find(&store)?, name)?;
     let text = if with_secrets { row.text.clone() } else { query::masked(&row.text) };
     let plan = plan(&store, &row)?.unwrap_or_else(|| "the statement cannot be read".to_owned());
     let kept = store.n_query_entries(row.id)?;
@@ -82,7 +84,7 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
         }
     }
     let (mut states, mut scratch) = (States::default(), Scratch::new());
-    let mut feeds = FeedLookup::default();
+    let mut feeds = FeedLookup::new(AccountId::LOCAL);
     for entry in store.recent_entries(None, &EntryFilter { feed: None, limit: SAMPLE })? {
         if let Some(feed) = feeds.of(store, entry.feed) {
             matcher.matches(&query_entry(&entry, feed), &mut states, &mut scratch);
@@ -93,13 +95,22 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
     Ok(matcher.explain(row.id))
 }
 
-/// The feeds read so far.
-#[derive(Default)]
-pub struct FeedLookup(HashMap<FeedId, Option<FeedRow>>);
+/// The feeds read so far, as an account sees them.
+pub struct FeedLookup {
+    account: AccountId,
+    rows: HashMap<FeedId, Option<FeedRow>>,
+}
 
 impl FeedLookup {
+    /// No feeds yet. Account 0 sees the tags of the instance.
+    pub fn new(account: AccountId) -> FeedLookup {
+        FeedLookup { account, rows: HashMap::new() }
+    }
+
     /// Returns a feed, or `None` if it was removed in the meantime.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Option<&FeedRow> {
-        self.0.entry(feed).or_insert_with(|| store.feed(feed).ok()).as_ref()
+        let account = self.account;
+        let read = || store.feed_of(account, feed).ok();
+        self.rows.entry(feed).or_insert_with(read).as_ref()
     }
 }

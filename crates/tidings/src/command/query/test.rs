@@ -4,14 +4,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use api::search::query_entry;
+use api::search::ArticleTexts;
 use query::{Statement, Trial, TrialResult};
 use serde_json::json;
-use store::{EntryFilter, Store};
+use store::Store;
 
 use super::show::FeedLookup;
 use super::{checked, text};
 use crate::args::InstanceArgs;
+use crate::args::whose::WhoseArgs;
 use crate::command::entries::BATCH;
 use crate::error::CliError;
 use crate::output::{one_line, print_json, print_line};
@@ -24,22 +25,28 @@ pub fn run(
     file: &Path,
     past: Duration,
     as_json: bool,
+    whose: &WhoseArgs,
     place: &InstanceArgs,
 ) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
-    let checked = checked(&config, file, &text(file)?)?;
+    let checked = checked(&config, whose, file, &text(file)?)?;
     let store = access::read(&config)?;
+    let account = whose.find(&store)?;
     let creates = checked.statements.iter().filter_map(Statement::created);
     let mut trial = Trial::new(&checked.existing, creates);
     let since = engine::Clock::System.now() - past;
-    let (mut after, mut feeds) = (store.position_before(since)?, FeedLookup::default());
+    let (mut after, mut feeds) = (store.position_before(since)?, FeedLookup::new(account));
     loop {
-        let batch = store.entries(after, &EntryFilter { feed: None, limit: BATCH })?;
-        let Some(last) = batch.last() else { break };
-        after = last.id;
+        let page = store.stream_of(account, after, BATCH)?;
+        let batch = page.entries;
+        if batch.is_empty() {
+            break;
+        }
+        after = page.next;
+        let texts = ArticleTexts::read(&store, batch.iter().map(|entry| entry.id))?;
         for entry in batch.iter().filter(|entry| entry.seen_at >= since) {
             if let Some(feed) = feeds.of(&store, entry.feed) {
-                trial.run(&query_entry(entry, feed));
+                trial.run(&texts.entry(entry, feed));
             }
         }
     }

@@ -3,15 +3,13 @@
 
 use std::time::Duration;
 
+use dispatch::RoadFigures;
 use engine::Engine;
 use feed::Time;
 use serde::{Deserialize, Serialize};
-use store::Store;
+use store::{SeatRow, Store, StoreError};
 
 use super::slot::Started;
-
-/// A process that shows no sign of life for so long does not record.
-const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// The figures, in a form that a row can hold.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -23,6 +21,7 @@ pub struct SharedFigures {
     in_flight: u64,
     waiting: u64,
     outage: Option<String>,
+    lacking_regions: Vec<String>,
     polls_last_hour: u64,
     entries: u64,
     bytes: u64,
@@ -39,6 +38,8 @@ pub struct SharedFigures {
     budget_polls_per_hour: Option<f64>,
     budget_bytes_per_hour: Option<f64>,
     budget_units_per_hour: Option<f64>,
+    /// The work with terminals on other machines.
+    road: RoadFigures,
 }
 
 impl SharedFigures {
@@ -57,6 +58,7 @@ impl SharedFigures {
             in_flight: now.in_flight as u64,
             waiting: now.waiting as u64,
             outage: now.network_down.then(|| "Nearly every server is unreachable.".to_owned()),
+            lacking_regions: engine.lacking_regions(),
             polls_last_hour: now.polls_last_hour,
             entries: now.new_entries,
             bytes: now.bytes,
@@ -72,32 +74,59 @@ impl SharedFigures {
             budget_polls_per_hour: limits.map(|b| b.polls_per_day() / 24.0),
             budget_bytes_per_hour: bytes.map(|n| n / 24.0),
             budget_units_per_hour: units.map(|r| r.budget.polls_per_day() / 24.0),
+            road: engine.road_figures(),
         }
     }
 
-    /// Reads the figures of the process that records.
-    pub fn of_recorder(store: &Store) -> SharedFigures {
-        let not_ready = |why: String| SharedFigures { not_ready: Some(why), ..Self::default() };
+    /// Reads the figures of the process that records. It does not record if it has shown no sign of
+    /// life for `silence_max`. Fails only if another program has changed the schema.
+    pub fn of_recorder(
+        store: &Store,
+        started: Started,
+        silence_max: Duration,
+    ) -> Result<SharedFigures, StoreError> {
         match store.seat() {
-            Err(error) => not_ready(error.to_string()),
-            Ok(Some(seat)) if seat.silent_for < SILENCE_MAX => {
+            Err(error @ StoreError::Newer { .. }) => Err(error),
+            Err(error) => Ok(SharedFigures::not_ready(error.to_string(), started)),
+            Ok(Some(seat)) if seat.silent_for < silence_max => {
                 let figures = seat.figures.as_deref().unwrap_or("{}");
-                serde_json::from_str(figures).unwrap_or_default()
+                let figures = serde_json::from_str(figures).unwrap_or_default();
+                // The page says how long this process has been running, not the other one.
+                Ok(SharedFigures { started_at_ms: started.at.millis(), ..figures })
             }
-            Ok(_) => not_ready("no process polls at the moment; one takes over soon".to_owned()),
+            Ok(_) => Ok(SharedFigures::of_nobody(started)),
         }
+    }
+
+    /// Returns the regions without a terminal, as the row of the process that records names them.
+    pub fn lacking_regions(seat: &SeatRow) -> Vec<String> {
+        let figures = seat.figures.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        figures.map_or_else(Vec::new, |figures: SharedFigures| figures.lacking_regions)
+    }
+
+    /// The figures while no process records.
+    pub fn of_nobody(started: Started) -> SharedFigures {
+        let why = "no process polls at the moment; one takes over soon";
+        SharedFigures::not_ready(why.to_owned(), started)
+    }
+
+    fn not_ready(why: String, started: Started) -> SharedFigures {
+        let started_at_ms = started.at.millis();
+        SharedFigures { not_ready: Some(why), started_at_ms, ..Self::default() }
     }
 
     /// The state of the engine, as the page shows it.
     pub fn state(&self) -> api::EngineState {
         api::EngineState {
             not_ready: self.not_ready.clone(),
+            polls_elsewhere: false,
             demo: self.demo,
             started_at: Time::from_millis(self.started_at_ms),
             in_flight: self.in_flight,
             waiting: self.waiting,
             polls_last_hour: self.polls_last_hour,
             outage: self.outage.clone(),
+            lacking_regions: self.lacking_regions.clone(),
             polls_total: self.polls,
             polls_failed_total: self.failed + self.refused + self.gone,
             entries_total: self.entries,
@@ -118,6 +147,7 @@ impl SharedFigures {
             budget_polls_per_hour: self.budget_polls_per_hour,
             budget_bytes_per_hour: self.budget_bytes_per_hour,
             budget_units_per_hour: self.budget_units_per_hour,
+            road: self.road,
         }
     }
 

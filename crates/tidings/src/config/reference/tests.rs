@@ -5,7 +5,8 @@ use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 
 use super::*;
 use crate::config::{
-    BudgetTable, ConfigFile, Defaults, DomainTable, LimitsTable, PushTable, delivery,
+    BudgetTable, ConfigFile, Defaults, DomainTable, LimitsTable, PushTable, bus, delivery, login,
+    place, recording,
 };
 
 /// Reads only the names of a struct's fields.
@@ -57,6 +58,13 @@ fn every_key_that_is_read_is_described_and_no_other() {
     assert_eq!(described("limits"), fields::<LimitsTable>());
     assert_eq!(described("push"), fields::<PushTable>());
     assert_eq!(described("mail"), fields::<delivery::MailTable>());
+    assert_eq!(described("delivery"), fields::<delivery::DeliveryTable>());
+    assert_eq!(described("recording"), fields::<recording::RecordingTable>());
+    assert_eq!(described("store"), fields::<place::StoreTable>());
+    assert_eq!(described("machine"), fields::<place::MachineTable>());
+    assert_eq!(described("login"), fields::<login::LoginTable>());
+    assert_eq!(described("bus"), fields::<bus::BusTable>());
+    assert_eq!(described("terminal"), fields::<bus::TerminalTable>());
     let mut top = described("");
     let tables = tables();
     // In `[resolve]` and `[keys]` the operator chooses the names.
@@ -79,6 +87,10 @@ fn every_example_is_read() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("tidings.toml");
+    // The only file that is read with the configuration.
+    let topics = folder.path().join("topics.txt");
+    std::fs::write(&topics, "").expect("written");
+    let text = text.replace("/etc/tidings/topics.txt", topics.to_str().expect("a text"));
     std::fs::write(&path, &text).expect("written");
     let place = crate::args::InstanceArgs { data: None, database: None, config: Some(path) };
     let config = crate::config::read_offline(&place).unwrap_or_else(|e| panic!("{e}\n{text}"));

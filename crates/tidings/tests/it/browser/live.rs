@@ -201,5 +201,10 @@ fn order_and_size_are_choices_that_stay() {
         browser.wait("document.documentElement.dataset.size === 'larger'");
         let larger = browser.eval("getComputedStyle(document.documentElement).fontSize");
         assert_eq!((usual, larger), (json!("16px"), json!("23px")));
+        let measure = "getComputedStyle(document.querySelector('.prose')).maxWidth";
+        assert_eq!(browser.eval(measure), "920px", "40 times the size of the text");
+        browser.follow(".widths button[value=wide]");
+        browser.wait("document.documentElement.dataset.width === 'wide'");
+        assert_eq!(browser.eval(measure), "1242px");
     });
 }

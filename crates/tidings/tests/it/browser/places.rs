@@ -95,7 +95,7 @@ fn reports_of_the_lab_are_listed_and_shown() {
         browser.follow("a[href='/lab/first']");
         browser.sees("Delay by policy");
         browser.open("/lab/second");
-        browser.sees("There is no such report.");
+        browser.sees("The report second does not exist.");
     });
 }
 
@@ -140,12 +140,16 @@ fn somebody_logs_in_makes_a_token_changes_the_password_and_logs_out() {
         browser.fill("input[name=old]", "another horse");
         browser.fill("input[name=new]", "battery staple");
         browser.follow("form[action='/account/password'] button");
-        browser.sees("The old password is wrong.");
+        browser.sees("The password is wrong.");
         browser.open("/account");
         browser.fill("input[name=old]", "correct horse");
         browser.fill("input[name=new]", "battery staple");
         browser.follow("form[action='/account/password'] button");
-        // The new password ended every session. The chosen theme stays.
+        // The new password ended every other session. The chosen theme stays after a logout.
+        browser.sees("All other devices must log in again.");
+        browser.open("/account");
+        browser.sees("this device");
+        browser.follow("form[action='/account/sessions/end'] button");
         browser.wait("location.pathname === '/login'");
         browser.wait("document.documentElement.dataset.light === 'dark'");
         log_in(browser, "correct horse");

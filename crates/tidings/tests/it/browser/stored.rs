@@ -20,16 +20,19 @@ use payloads::PAYLOADS;
 const DANGERS: &str = "[...document.querySelectorAll('*')].flatMap(e => [\
     ...(e.matches('iframe,object,embed,base,style,math,applet,frame,meta[http-equiv]') \
         ? [e.outerHTML] : []),\
-    ...(e.matches('script') && !e.src.startsWith(location.origin + '/script.js') \
+    ...(e.matches('script') \
+        && !/^\\/(script|app)\\.js\\?/.test(e.src.slice(location.origin.length)) \
         ? [e.outerHTML] : []),\
     ...[...e.attributes].filter(a => /^(on|style$|srcdoc)/i.test(a.name) \
         || a.name.includes('pwn')).map(a => a.name + '=' + a.value),\
     ...['href', 'src', 'action', 'formAction', 'data'].filter(k => typeof e[k] === 'string' \
-        && e[k] && !/^https?:/.test(e[k])).map(k => k + '=' + e[k])])";
+        && e[k] && !/^https?:/.test(e[k]) \
+        && !/^mailto:\\?subject=[^&<>\x22]*&body=[^&<>\x22]*$/.test(e[k])) \
+        .map(k => k + '=' + e[k])])";
 
 /// One pixel.
-const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9\
-    awAAAABJRU5ErkJggg==";
+pub const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M\
+    9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// Returns the payload as RSS. XML does not allow most control characters.
 fn rss(payload: &str) -> String {
@@ -122,7 +125,7 @@ fn nothing_that_a_feed_says_runs_in_a_browser() {
         browser.wait("document.body.innerText.includes('pwn')");
         browser.wait("!document.querySelector('script, img, iframe')");
     }
-    open_in_place(browser, n);
+    open_in_place(browser);
     preview(browser);
     hostile_lists(&mut stage);
     stage.browser.was_clean();
@@ -136,12 +139,19 @@ fn harmless(browser: &mut Browser, at: &str) {
     browser.eval("new Promise(done => requestAnimationFrame(() => setTimeout(done)))");
     let found = browser.eval(DANGERS);
     assert_eq!(found, json!([]), "{at}");
-    assert_eq!(browser.take_faults(), Vec::<String>::new(), "{at}");
+    // A payload as the address of a picture is not found, and the proxy says so.
+    let mut faults = browser.take_faults();
+    faults.retain(|fault| !(fault.starts_with("502 ") && fault.contains("/image?u=")));
+    assert_eq!(faults, Vec::<String>::new(), "{at}");
 }
 
 /// The script inserts entries into the list, which is another way into the document.
-fn open_in_place(browser: &mut Browser, n: usize) {
+fn open_in_place(browser: &mut Browser) {
     browser.open("/?show=all");
+    // Entries of one story are one line.
+    let lines = browser.eval("document.querySelectorAll('#lines > .line-item').length");
+    let n = lines.as_u64().unwrap();
+    assert!(n > 1, "{n} lines");
     for n in 1..=n {
         browser.press("j");
         browser.press("o");

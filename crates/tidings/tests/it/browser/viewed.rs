@@ -5,16 +5,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::Stage;
+use super::chromium::Browser;
 use crate::program::alone;
 
 /// Deque's checker for the WCAG rules. Its licence is in the same folder.
 const AXE: &str = include_str!("../../data/axe/axe.min.js");
 
-const PLACES: [(&str, &str); 12] = [
+const PLACES: [(&str, &str); 15] = [
     ("read", "/?show=all"),
     ("entry", "/entry/1"),
     ("search", "/?q=nothing"),
     ("feeds", "/feeds"),
+    ("tags", "/tags"),
     ("feed", "/feed/1"),
     ("remove", "/feed/1/remove"),
     ("queries", "/queries"),
@@ -23,6 +25,8 @@ const PLACES: [(&str, &str); 12] = [
     ("lab", "/lab"),
     ("health", "/health"),
     ("account", "/account"),
+    ("discover", "/discover"),
+    ("statistics", "/statistics"),
 ];
 
 /// A small phone, an upright tablet, a desktop.
@@ -47,7 +51,7 @@ fn every_page_fits_and_has_no_serious_fault() {
                 let wide = browser.eval("document.documentElement.scrollWidth");
                 assert!(wide.as_u64() <= Some(width.into()), "{path} is {wide} wide at {width}");
                 keep(&browser.picture(), &format!("{name}-{width}-{light}.png"));
-                let found = browser.eval(&format!("{AXE}; {RUN}"));
+                let found = serious_faults(browser);
                 assert_eq!(found, serde_json::json!([]), "{path} at {width} in {light}");
             }
         }
@@ -55,12 +59,16 @@ fn every_page_fits_and_has_no_serious_fault() {
     browser.was_clean();
 }
 
+pub fn serious_faults(browser: &mut Browser) -> serde_json::Value {
+    browser.eval(&format!("{AXE}; {RUN}"))
+}
+
 /// Returns serious and critical faults, with the elements that have them.
 const RUN: &str = "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations\
     .filter(v => ['serious', 'critical'].includes(v.impact))\
     .map(v => v.id + ': ' + v.nodes.map(n => n.html + ' ' + n.failureSummary).join(' | ')))";
 
-fn keep(picture: &str, name: &str) {
+pub fn keep(picture: &str, name: &str) {
     let Some(folder) = std::env::var_os("PICTURES") else { return };
     let bytes = STANDARD.decode(picture).unwrap();
     std::fs::write(std::path::Path::new(&folder).join(name), bytes).unwrap();

@@ -2,26 +2,18 @@
 //! a screen change with fonts. Version 1.14 cannot import read marks made elsewhere, so only the
 //! other direction is tested.
 
-use std::io::Write;
-use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
+use super::screen::Screen;
 use super::{Desk, desk, installed};
 use crate::program::eventually;
-
-/// Starts the app and then executes commands, line by line. At the end of its input it ends the
-/// app.
-const DRIVER: &str =
-    "liferea >liferea.log 2>&1 & app=$!; while read -r line; do eval \"$line\"; done; kill $app";
 
 const UNREAD: &str = "dbus-send --session --print-reply --dest=org.gnome.feed.Reader \
                       /org/gnome/feed/Reader org.gnome.feed.Reader.GetUnreadItems";
 
 struct Liferea {
-    child: Child,
-    lines: Option<ChildStdin>,
+    screen: Screen,
     home: PathBuf,
 }
 
@@ -40,28 +32,11 @@ impl Liferea {
             desk.token
         );
         std::fs::write(config.join("feedlist.opml"), list).unwrap();
-        let mut command = Command::new("xvfb-run");
-        command
-            .args(["-a", "dbus-run-session", "--", "sh", "-c", DRIVER])
-            .current_dir(&home)
-            .env("HOME", &home)
-            .env("LANG", "C.UTF-8")
-            .env("GSETTINGS_BACKEND", "memory")
-            .env("NO_AT_BRIDGE", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0);
-        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "DISPLAY"] {
-            command.env_remove(name);
-        }
-        let mut child = command.spawn().unwrap();
-        let lines = child.stdin.take();
-        Liferea { child, lines, home }
+        Liferea { screen: Screen::start("liferea", &home), home }
     }
 
     fn tell(&mut self, line: &str) {
-        writeln!(self.lines.as_mut().unwrap(), "{line}").unwrap();
+        self.screen.tell(line);
     }
 
     fn read(&self, name: &str) -> String {
@@ -76,22 +51,6 @@ impl Liferea {
             std::thread::sleep(Duration::from_millis(500));
             self.read("unread").contains(&format!("int32 {n}\n")).then_some(())
         });
-    }
-}
-
-impl Drop for Liferea {
-    fn drop(&mut self) {
-        // At the end of its input the driver ends, then the session, then the screen.
-        self.lines = None;
-        for _ in 0..200 {
-            if self.child.try_wait().unwrap().is_some() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        let group = format!("kill -KILL -{}", self.child.id());
-        let _ = Command::new("sh").args(["-c", &group]).status();
-        let _ = self.child.wait();
     }
 }
 

@@ -36,8 +36,9 @@ const FAULTS: &[(&str, &str)] = &[
         "1:2: [mail] needs `from`; for example: from = \"tidings@example.org\"",
     ),
     (
-        "[domain.\"example.org\"]\n",
-        "1:9: [domain.\"example.org\"] needs `gap`; for example: gap = \"30s\"",
+        "[domain.\"example.org\"]\nregion = \"north pole\"\n",
+        "2:10: [domain.\"example.org\"] region: `north pole` is not a word of letters, digits, \
+         `-` and `_`; for example: region = \"eu\"",
     ),
     ("workers = 5\nworkers = 6\n", "2:1: `workers` is given twice; keep one of the two"),
     (

@@ -73,7 +73,7 @@ fn who_gives_a_flag_that_the_daemon_does_not_hear_is_told_so() {
 
 #[test]
 fn a_second_daemon_is_turned_away_and_told_who_holds_the_folder() {
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     let mut daemon = instance.daemon(&[]).ready();
     let pid = daemon.pid().to_string();
     instance.run(&["run", "--listen", "127.0.0.1:0"]).says(1, &[&pid]);
@@ -173,7 +173,8 @@ fn a_command_of_an_older_program_is_refused_and_changes_nothing() {
     let body = json!({"kind": "set", "target": {"feed": "1"}, "change": {
         "policy": null, "alpha": 600, "beta": null, "max_delay": null, "weight": null,
         "paused": null}});
-    let store = store::Store::open(&instance.data, store::OpenMode::ReadWrite).unwrap();
+    let place = store::testing::location(&instance.data);
+    let store = store::Store::open(&place, store::OpenMode::Shared).unwrap();
     let id = store.leave_request("command", &body.to_string(), feed::Time::from_secs(0)).unwrap();
     let answer = eventually("it is answered", || store.request_answer(id).unwrap());
     assert!(!answer.ok && answer.body.contains("another version"), "{}", answer.body);

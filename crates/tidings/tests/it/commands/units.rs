@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::program::Instance;
+use crate::program::{Instance, path_text};
 
 fn operating() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operating")
@@ -17,10 +17,12 @@ fn words(line: &str) -> Vec<&str> {
 
 #[test]
 fn units_call_commands_and_flags_that_exist() {
-    for unit in ["tidings.service", "tidings-backup.service"] {
+    for unit in ["tidings.service", "tidings@.service", "tidings-backup.service"] {
         let text = std::fs::read_to_string(operating().join(unit)).unwrap();
         let line = text.lines().find(|line| line.starts_with("ExecStart=")).unwrap();
-        let mut args = words(line);
+        // A unit for several roles is started with the name of one.
+        let line = line.replace("%i", "web");
+        let mut args = words(&line);
         assert!(args.len() > 2, "{line}");
         args.push("--help");
         let ended = Instance::new().command_as_written(&args);
@@ -35,12 +37,42 @@ fn units_call_commands_and_flags_that_exist() {
 }
 
 #[test]
+fn the_examples_for_several_machines_are_sound() {
+    let folder = operating().join("machines");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert_eq!(files.len(), 4, "{files:?}");
+    for file in &files {
+        let args = ["config", "check", "--config", path_text(file)];
+        Instance::new().command_as_written(&args).ok();
+    }
+    let text = std::fs::read_to_string(operating().join("compose-machines.yaml")).unwrap();
+    let calls = text.lines().filter_map(|line| line.trim().strip_prefix("command: "));
+    let mut n_roles = 0;
+    for call in calls.filter(|call| call.contains("\"run\"")) {
+        let mut args: Vec<String> = serde_json::from_str(call).unwrap();
+        args.push("--help".to_owned());
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        assert_eq!(Instance::new().command_as_written(&args).code, Some(0), "{call}");
+        let name = args.iter().find_map(|arg| arg.strip_prefix("/etc/tidings/")).unwrap();
+        // A variable chooses among the terminals.
+        let name = name.replace("${TIDINGS_TERMINAL:-terminal-1}", "terminal-1");
+        assert!(files.iter().any(|file| file.ends_with(&name)), "there is no {name}");
+        n_roles += 1;
+    }
+    assert_eq!(n_roles, 3, "controller, terminal, web");
+}
+
+#[test]
 fn systemd_finds_no_fault_with_the_units() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         return crate::needed::missing("the program systemd-analyze");
     }
     let instance = Instance::new();
-    for unit in ["tidings.service", "tidings-backup.service", "tidings-backup.timer"] {
+    for unit in
+        ["tidings.service", "tidings@.service", "tidings-backup.service", "tidings-backup.timer"]
+    {
         let text = std::fs::read_to_string(operating().join(unit)).unwrap();
         // The check requires that the program exists.
         let path = instance.write(unit, text.replace("/usr/local/bin/tidings", "/bin/true"));

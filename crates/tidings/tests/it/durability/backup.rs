@@ -11,7 +11,7 @@ fn ids(entries: &[serde_json::Value]) -> Vec<String> {
 #[test]
 fn a_copy_of_a_running_instance_is_restored_and_read_on() {
     let publisher = Publisher::start(1);
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     for n in 0..30 {
         publisher.set(&format!("/{n}"), rss(&format!("f{n}"), 5));
         let url = publisher.url(&format!("/{n}"));
@@ -31,7 +31,7 @@ fn a_copy_of_a_running_instance_is_restored_and_read_on() {
     instance.run(&["restore", path_text(&copy), "--force"]).says(1, &["in use by process"]);
     daemon.signal("TERM");
 
-    let other = Instance::new();
+    let other = Instance::in_folder();
     other.run(&["restore", path_text(&copy)]).ok();
     other.run(&["restore", path_text(&copy)]).says(2, &["tidings.db", "--force"]);
     let restored = ids(&other.entries());
@@ -46,13 +46,13 @@ fn a_copy_of_a_running_instance_is_restored_and_read_on() {
 
 #[test]
 fn a_copy_goes_through_a_pipe_and_wrong_files_are_named() {
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
     let copy = instance.home.path().join("piped.db");
     let mut command = instance.command(&["backup", "-"]);
     let out = command.stdout(std::fs::File::create(&copy).unwrap()).status().unwrap();
     assert!(out.success());
-    let other = Instance::new();
+    let other = Instance::in_folder();
     let mut command = other.command(&["restore", "-", "--json"]);
     command.stdin(std::fs::File::open(&copy).unwrap());
     assert_eq!(finish(command, "restore -").ok().json()["feeds"], 1);
@@ -68,7 +68,7 @@ fn a_copy_goes_through_a_pipe_and_wrong_files_are_named() {
         .run(&["restore", path_text(&half), "--force"])
         .says(2, &["half.db", "not a complete copy"]);
     other.run(&["restore", "nowhere.db", "--force"]).says(2, &["nowhere.db"]);
-    Instance::new().run(&["backup", path_text(&copy)]).says(1, &["--data"]);
+    Instance::in_folder().run(&["backup", path_text(&copy)]).says(1, &["--data"]);
     let live = other.write("live.db", std::fs::read(&copy).unwrap());
     other.write("live.db-wal", "something");
     other.run(&["restore", path_text(&live), "--force"]).says(2, &["live.db", "tidings backup"]);
@@ -77,7 +77,7 @@ fn a_copy_goes_through_a_pipe_and_wrong_files_are_named() {
 
 #[test]
 fn a_copy_does_not_take_the_place_of_the_store_itself() {
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
     let _daemon = instance.daemon(&[]).ready();
     for name in ["tidings.db", "tidings.db-wal", "lock"] {

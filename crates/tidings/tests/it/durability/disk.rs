@@ -17,10 +17,10 @@ use crate::wire;
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
 /// A small file system in memory, unmounted when dropped.
-struct Mounted(PathBuf);
+pub(crate) struct Mounted(PathBuf);
 
 impl Mounted {
-    fn new(at: &Path, kilobytes: u32) -> Option<Mounted> {
+    pub(crate) fn new(at: &Path, kilobytes: u32) -> Option<Mounted> {
         std::fs::create_dir_all(at).unwrap();
         let options = format!("size={kilobytes}k");
         let args = ["-t", "tmpfs", "-o", &options, "tidings-test", path_text(at)];
@@ -67,7 +67,7 @@ fn complete(instance: &Instance, expect: usize) {
 #[test]
 fn a_full_disk_is_named_and_nothing_is_lost_when_there_is_room_again() {
     let _alone = alone();
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
     let (_publisher, list) = publisher(300, 20);
     instance.import(&list).ok();
@@ -91,7 +91,7 @@ fn a_full_disk_is_named_and_nothing_is_lost_when_there_is_room_again() {
 #[test]
 fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
     let _alone = alone();
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
     let (_publisher, list) = publisher(300, 20);
     let daemon = instance.daemon(&FREELY).ready();
@@ -126,7 +126,7 @@ fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
 #[test]
 fn a_command_that_the_daemon_cannot_answer_ends_and_says_why() {
     let _alone = alone();
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 8 << 10) else { return };
     let (asked, waits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
     let (told, held) = (Arc::clone(&asked), Arc::clone(&waits));
@@ -153,7 +153,7 @@ fn a_command_that_the_daemon_cannot_answer_ends_and_says_why() {
 }
 
 /// Fills the file system except for `left` bytes.
-fn fill(folder: &Path, left: usize) {
+pub(crate) fn fill(folder: &Path, left: usize) {
     use std::io::Write as _;
     let path = folder.join("ballast");
     let mut file = std::fs::File::create(&path).unwrap();
@@ -166,7 +166,7 @@ fn fill(folder: &Path, left: usize) {
 
 #[test]
 fn a_data_folder_that_may_not_be_written_is_named_with_a_remedy() {
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
     let (publisher, list) = publisher(5, 4);
     instance.import(&list).ok();
@@ -183,7 +183,7 @@ fn a_data_folder_that_may_not_be_written_is_named_with_a_remedy() {
 
 #[test]
 fn a_data_folder_that_cannot_be_made_is_named() {
-    let mut instance = Instance::new();
+    let mut instance = Instance::in_folder();
     let file = instance.write("file", "not a folder");
     instance.data = file.join("data");
     let ended = instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]);
@@ -192,7 +192,7 @@ fn a_data_folder_that_cannot_be_made_is_named() {
 
 #[test]
 fn a_file_that_is_no_database_is_named_and_left_alone() {
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     instance.import(&opml(&["http://example.org/f".to_owned()])).ok();
     let largest = std::fs::read_dir(&instance.data)
         .unwrap()

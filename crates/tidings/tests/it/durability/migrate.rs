@@ -8,7 +8,7 @@ use crate::publisher::Publisher;
 #[test]
 fn a_store_moves_to_another_place_and_keeps_its_cursors() {
     let publisher = Publisher::start(1);
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     for n in 0..3 {
         publisher.set(&format!("/{n}"), rss(&format!("f{n}"), 5));
         let url = publisher.url(&format!("/{n}"));
@@ -20,7 +20,7 @@ fn a_store_moves_to_another_place_and_keeps_its_cursors() {
     assert_eq!(entries.len(), 15);
 
     let from = path_text(&instance.data).to_owned();
-    let (middle, other) = (tempfile::tempdir().unwrap(), Instance::new());
+    let (middle, other) = (tempfile::tempdir().unwrap(), Instance::in_folder());
     let middle = store::testing::url(middle.path())
         .unwrap_or_else(|| path_text(&middle.path().join("new")).to_owned());
     let to = path_text(&other.data).to_owned();

@@ -14,7 +14,7 @@ const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 fn watching() -> (Instance, Daemon, Publisher) {
     let publisher = Publisher::start(1);
     publisher.set("/f", rss("f", 3));
-    let instance = Instance::new();
+    let instance = Instance::in_folder();
     let daemon = instance.daemon(&FREELY).ready();
     instance.run(&["feed", "add", &publisher.url("/f")]).ok();
     assert_eq!(instance.entries().len(), 3);

@@ -1,25 +1,27 @@
 //! Nothing is lost: the program is killed at random moments of a cold start over a thousand feeds,
-//! and started again. The test runs ten rounds; `SOAK_ROUNDS=200` takes an evening.
+//! and started again. The test runs ten rounds on SQLite and four on PostgreSQL; `SOAK_ROUNDS=200`
+//! takes an evening.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use crate::database::SHORT_EXCHANGES;
 use crate::documents::{opml, rss};
 use crate::program::{Instance, alone};
 use crate::publisher::Publisher;
 use crate::wire::now;
 
-const FEEDS: usize = 1000;
-const ITEMS: usize = 10;
+pub(super) const FEEDS: usize = 1000;
+pub(super) const ITEMS: usize = 10;
 /// Feeds of one address are polled one at a time. Several addresses keep the program busy.
 const ADDRESSES: u32 = 40;
 
 /// If fewer feeds are left than the drawn number of requests, the kill never happens.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 
-const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
+pub(super) const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
-fn publisher() -> (Publisher, String) {
+pub(super) fn publisher() -> (Publisher, String) {
     let publisher = Publisher::start(ADDRESSES);
     let urls: Vec<String> = (0..FEEDS)
         .map(|feed| {
@@ -44,7 +46,7 @@ fn kept(instance: &Instance) -> HashMap<String, u64> {
 }
 
 /// A small random generator, so that a round can be repeated by its number.
-fn chance(seed: u64) -> u64 {
+pub(super) fn chance(seed: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -53,13 +55,15 @@ fn chance(seed: u64) -> u64 {
 
 /// Checks that every entry exists exactly once.
 #[track_caller]
-fn complete(instance: &Instance, what: &str) {
+pub(super) fn complete(instance: &Instance, what: &str) {
     let entries = instance.entries();
     let distinct: HashSet<&str> = entries.iter().map(|e| e["link"].as_str().unwrap()).collect();
     assert_eq!(distinct.len(), FEEDS * ITEMS, "{what}: every entry is there");
     assert_eq!(entries.len(), distinct.len(), "{what}: every entry is there once");
     let ids: Vec<u64> = entries.iter().map(|e| e["id"].as_u64().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b), "{what}: ids rise with the order of recording");
+    let last = ids.last().copied();
+    assert_eq!(last, Some((FEEDS * ITEMS) as u64), "{what}: the numbers have no holes");
 }
 
 /// Polls everything that is left. A feed with a conditional request must have its entries.
@@ -90,7 +94,7 @@ fn restart(instance: &Instance, publisher: &Publisher, round: u64) {
 }
 
 fn round(publisher: &Publisher, list: &str, round: u64) -> usize {
-    let instance = Instance::new();
+    let instance = Instance::with_config(SHORT_EXCHANGES);
     instance.import(list).ok();
     let mut n_before = 0;
     // Up to three kills before the program may finish. The moment is drawn as a number of requests.
@@ -115,7 +119,8 @@ fn round(publisher: &Publisher, list: &str, round: u64) -> usize {
 #[test]
 fn soak_killed_at_any_moment_nothing_is_lost_and_no_validator_is_ahead() {
     let _alone = alone();
-    let rounds = std::env::var("SOAK_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10);
+    let usual = if store::testing::is_postgres() { 4 } else { 10 };
+    let rounds = std::env::var("SOAK_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let (publisher, list) = publisher();
     let mut moments = Vec::new();
     for number in 0..rounds {

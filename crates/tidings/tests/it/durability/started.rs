@@ -30,7 +30,7 @@ const PATHS: [&str; 8] = [
     "/api/v1/entries?limit=5",
 ];
 
-/// Sends requests from many threads until told to stop. Returns every answer that is a server
+/// Sends requests from many threads until the program stops. Returns every answer that is a server
 /// error.
 fn ask_at_once(listen: SocketAddr, token: &str, over: &AtomicBool) -> (usize, Vec<String>) {
     let n_answers = AtomicUsize::new(0);

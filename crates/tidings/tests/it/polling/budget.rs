@@ -72,7 +72,9 @@ fn a_budget_binds_all_feeds_at_once_survives_a_restart_and_is_taken_back() {
     assert!(shown.contains("min-delay") && shown.contains("29 feeds"), "{shown}");
     instance.run(&["budget", "off"]).ok();
     eventually("without a budget all are polled", || (polled(&instance) == FEEDS).then_some(()));
-    assert_eq!(publisher.n_asked(), FEEDS + 2, "twice a feed was asked for again by us");
+    // We asked for two feeds again. The kill may have hit one more poll, which was then repeated.
+    let n_asked = publisher.n_asked();
+    assert!((FEEDS + 2..=FEEDS + 3).contains(&n_asked), "{n_asked} requests");
     drop(daemon);
 }
 
@@ -112,4 +114,7 @@ fn a_budget_that_means_nothing_is_refused_with_what_would() {
     with("[budget]\npolls = \"9/1h\"\nstrategy = \"x\"\n").says(2, &["config.toml", "two-steps"]);
     let shown = with("[budget]\npolls = \"9/1h\"\nstrategy = \"uniform\"\n").ok().stdout;
     assert!(shown.contains("9/1h") && shown.contains("uniform"), "{shown}");
+    with("[budget]\npolls = \"9/1h\"\nlearn = \"70%\"\n").says(2, &["config.toml", "50%"]);
+    let shown = with("[budget]\npolls = \"9/1h\"\nlearn = \"10%\"\n").ok().stdout;
+    assert!(shown.contains("Learning polls: 10 %"), "{shown}");
 }

@@ -7,91 +7,17 @@ use std::time::Duration;
 
 use crate::documents::{opml, rss};
 use crate::program::{Instance, alone};
-use crate::score::{Coding, Manner, Place, ScoreServer, Served};
+use crate::scene::{self, DOMAINS, FEEDS, host};
+use crate::score::{Manner, Place, ScoreServer, Served};
 use crate::wire::addresses;
 
-const DOMAINS: usize = 50;
-const FEEDS: usize = 1000;
 const ITEMS: usize = 5;
 /// Shorter gaps could not be measured on a busy machine.
 const GAP: Duration = Duration::from_secs(1);
 
-/// ETags and modification times as real servers write them.
-const ETAGS: [&[u8]; 6] =
-    [b"\"5f-1a\"", b"W/\"5f\"", b"bare", b"\"caf\xe9\"", b"\"a b,c\"", b"\"\""];
-const TIMES: [&[u8]; 4] = [
-    b"Sat, 29 Oct 1994 19:43:31 GMT",
-    b"Sat, 29 Oct 1994 19:43:31 +0000",
-    b"1994-10-29 19:43:31",
-    b"Saturday, 29-Oct-94 19:43:31 GMT",
-];
-
-/// The first 45 domains are bare addresses. The last five are registrable domains with a host name
-/// for each feed.
-fn host(feed: usize, addresses: &[Ipv4Addr]) -> String {
-    match feed % DOMAINS {
-        domain @ ..45 => addresses[domain].to_string(),
-        domain => format!("h{}.site{domain}.test", feed / DOMAINS % 4),
-    }
-}
-
-fn served(feed: usize, name: &str) -> Served {
-    let etag = ETAGS[feed / 7 % ETAGS.len()].to_vec();
-    let time = TIMES[feed / 5 % TIMES.len()].to_vec();
-    let (etag, last_modified) = match feed % 4 {
-        0 => (Some(etag), Some(time)),
-        1 => (Some(etag), None),
-        2 => (None, Some(time)),
-        _ if feed % 8 == 3 => (None, None),
-        _ => (Some(etag), Some(time)),
-    };
-    let coding = [Coding::Plain, Coding::Gzip, Coding::Brotli][feed % 3];
-    Served { etag, last_modified, coding, ..Served::steady(rss(name, ITEMS)) }
-}
-
-/// The subscribed URLs, and the answers to them and to their redirects.
-fn scene(addresses: &[Ipv4Addr], port: u16) -> (Vec<String>, HashMap<Place, Served>) {
-    let mut pages = HashMap::new();
-    let mut urls = Vec::new();
-    for feed in 0..FEEDS {
-        let name = format!("f{feed}");
-        let own: Place = (host(feed, addresses), format!("/{name}"));
-        let other: Place = (host(feed + 1, addresses), format!("/target/{name}"));
-        let other_url = format!("http://{}:{port}{}", other.0, other.1);
-        urls.push(format!("http://{}:{port}{}", own.0, own.1));
-        let steady = served(feed, &name);
-        let busy = |status, as_date, on| Manner::Busy { status, seconds: 2, as_date, on };
-        let redirect = |status| Manner::Redirect { status, to: other_url.clone() };
-        let manner = match feed {
-            3 => busy(429, false, &[0, 2]),
-            104 => busy(429, true, &[0]),
-            205 => busy(503, true, &[1]),
-            306 | 349 => busy(503, false, &[0]),
-            410..420 => redirect(302),
-            510..515 => redirect(307),
-            520..530 => redirect(301),
-            530..535 => redirect(308),
-            600 => Manner::Loop,
-            _ => Manner::Steady,
-        };
-        if matches!(manner, Manner::Redirect { .. }) {
-            pages.insert(other, steady.clone());
-        }
-        pages.insert(own, Served { manner, ..steady });
-    }
-    (urls, pages)
-}
-
 fn config() -> (String, Vec<Ipv4Addr>) {
     let addresses = addresses(DOMAINS as u32);
-    let mut text = "contact = \"https://example.org/contact\"\nallow_private = true\n\
-                    [defaults]\npolicy = \"fix:1s\"\nalpha = \"1s\"\n[resolve]\n"
-        .to_owned();
-    for (domain, address) in addresses.iter().enumerate().skip(45) {
-        for i in 0..4 {
-            text += &format!("\"h{i}.site{domain}.test\" = \"{address}\"\n");
-        }
-    }
+    let text = scene::config(&addresses, "policy = \"fix:1s\"\nalpha = \"1s\"\n");
     (text, addresses)
 }
 
@@ -101,7 +27,7 @@ fn a_server_that_keeps_score_finds_no_fault_over_a_thousand_feeds() {
     let (text, addresses) = config();
     let mut urls = Vec::new();
     let server = ScoreServer::start(&addresses, GAP, |port| {
-        let (all, pages) = scene(&addresses, port);
+        let (all, pages) = scene::pages(&addresses, port, ITEMS);
         urls = all;
         pages
     });

@@ -13,9 +13,9 @@ const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/feeds
 
 /// The expected answer of a poll.
 #[derive(Debug, PartialEq, Eq)]
-struct Truth {
-    new: usize,
-    suspected_miss: bool,
+pub struct Truth {
+    pub new: usize,
+    pub suspected_miss: bool,
 }
 
 /// Returns the text of the first `<name …>…</name>` in an item.
@@ -59,7 +59,7 @@ fn keys(document: &str) -> HashSet<String> {
         .collect()
 }
 
-fn truth(documents: &[String]) -> (Vec<Truth>, usize) {
+pub fn truth(documents: &[String]) -> (Vec<Truth>, usize) {
     let mut known: HashSet<String> = HashSet::new();
     let mut window: HashSet<String> = HashSet::new();
     let mut answers = Vec::new();
@@ -106,7 +106,7 @@ fn replay(name: &str, documents: &[String]) {
     assert_eq!(instance.feed()["entries"].as_u64(), Some(total as u64));
 }
 
-fn folders() -> Vec<PathBuf> {
+pub fn folders() -> Vec<PathBuf> {
     let Ok(list) = std::fs::read_dir(SHARED) else {
         eprintln!("skipped: no real snapshots next to the repository");
         return Vec::new();
@@ -116,7 +116,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-fn snapshots(folder: &Path) -> Vec<String> {
+pub fn snapshots(folder: &Path) -> Vec<String> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();

@@ -13,6 +13,8 @@ use crate::publisher::Publisher;
 use crate::receiver::{Mood, Receiver};
 
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
+/// On PostgreSQL, files need a folder that the operator names.
+const FILES: &str = "[delivery]\nfolder = \"deliveries\"\n";
 
 fn apply(instance: &Instance, statement: &str) {
     let file = instance.write("d.query", statement);
@@ -28,8 +30,8 @@ fn every_match_arrives_in_order_with_its_key_and_signature() {
     let publisher = Publisher::start(1);
     publisher.set("/news", rss_of("news", 0..5));
     let receiver = Receiver::start(|_| Mood::Takes);
-    let instance =
-        Instance::with_config("[keys]\nnewsroom = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n");
+    let keys = "[keys]\nnewsroom = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n";
+    let instance = Instance::with_config(&format!("{keys}{FILES}"));
     let (url, hook) = (publisher.url("/news"), receiver.url());
     apply(
         &instance,
@@ -104,7 +106,7 @@ fn killed_at_any_moment_every_match_arrives_in_order() {
         29 if !hangs.swap(true, Ordering::SeqCst) => Mood::Hangs,
         _ => Mood::Slow(3),
     });
-    let instance = Instance::new();
+    let instance = Instance::with_config(FILES);
     let (url, hook) = (publisher.url("/news"), receiver.url());
     apply(
         &instance,

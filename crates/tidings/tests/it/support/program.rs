@@ -49,10 +49,14 @@ pub fn eventually<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A data folder, and the calls of the program on it.
+/// A data folder, and the calls of the program on it. With `TIDINGS_TEST_STORE`, the store is in a
+/// schema of that PostgreSQL server.
 pub struct Instance {
     pub home: TempDir,
     pub data: PathBuf,
+    pub database: Option<String>,
+    /// The network namespace of its processes.
+    pub namespace: Option<String>,
     config: Option<PathBuf>,
 }
 
@@ -96,9 +100,16 @@ impl Ended {
 
 impl Instance {
     pub fn new() -> Instance {
+        let mut instance = Instance::in_folder();
+        instance.database = store::testing::url(&instance.data);
+        instance
+    }
+
+    /// For tests about the files of SQLite: the store is in the data folder.
+    pub fn in_folder() -> Instance {
         let home = tempfile::tempdir().unwrap();
         let data = home.path().join("data");
-        Instance { home, data, config: None }
+        Instance { home, data, database: None, namespace: None, config: None }
     }
 
     pub fn with_config(text: &str) -> Instance {
@@ -106,6 +117,11 @@ impl Instance {
         let path = instance.write("config.toml", text);
         instance.config = Some(path);
         instance
+    }
+
+    /// Sets the configuration of later commands.
+    pub fn configure(&mut self, text: &str) {
+        self.config = Some(self.write("config.toml", text));
     }
 
     /// Writes a file next to the data folder.
@@ -118,10 +134,14 @@ impl Instance {
     /// Returns a command on this data folder that is not started yet. It sees no proxy and no
     /// settings of the user.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = program();
+        let mut command = program(self.namespace.as_deref());
         command.current_dir(self.home.path()).args(args);
         if !FOLDERLESS.contains(&args[0]) {
             command.arg("--data").arg(&self.data);
+            let is_named = args.contains(&"--database");
+            if let Some(database) = self.database.as_ref().filter(|_| !is_named) {
+                command.arg("--database").arg(database);
+            }
         }
         if let Some(config) = &self.config {
             command.arg("--config").arg(config);
@@ -138,7 +158,7 @@ impl Instance {
     /// Runs a call with exactly these arguments.
     #[track_caller]
     pub fn command_as_written(&self, args: &[&str]) -> Ended {
-        let mut command = program();
+        let mut command = program(None);
         command.current_dir(self.home.path()).args(args);
         finish(command, &args.join(" "))
     }
@@ -184,6 +204,14 @@ impl Instance {
         self.start(free_address(), "info", args)
     }
 
+    /// Starts a daemon that ends itself at this place.
+    pub fn daemon_ending(&self, point: dispatch::EndPoint, args: &[&str]) -> Daemon {
+        let listen = free_address();
+        let mut command = self.run_command(listen, "info", args);
+        command.env(dispatch::END_AT_VARIABLE, point.word());
+        self.spawn(command, listen)
+    }
+
     /// Starts a daemon with this log filter.
     pub fn daemon_logging(&self, filter: &str, args: &[&str]) -> Daemon {
         self.start(free_address(), filter, args)
@@ -195,14 +223,22 @@ impl Instance {
     }
 
     fn start(&self, listen: SocketAddr, filter: &str, args: &[&str]) -> Daemon {
-        let listen_text = listen.to_string();
-        let mut all = vec!["run", "--listen", listen_text.as_str()];
+        self.spawn(self.run_command(listen, filter, args), listen)
+    }
+
+    fn run_command(&self, listen: SocketAddr, filter: &str, args: &[&str]) -> Command {
+        let listen = listen.to_string();
+        let mut all = vec!["run", "--listen", listen.as_str()];
         all.extend(args);
-        let log = self.home.path().join(format!("daemon-{}.log", listen.ip()));
         let mut command = self.command(&all);
+        command.env("TIDINGS_LOG", filter);
+        command
+    }
+
+    fn spawn(&self, mut command: Command, listen: SocketAddr) -> Daemon {
+        let log = self.home.path().join(format!("daemon-{}.log", listen.ip()));
         let file = File::create(&log).unwrap();
         command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
-        command.env("TIDINGS_LOG", filter);
         Daemon { child: command.spawn().unwrap(), listen, log }
     }
 }
@@ -216,13 +252,24 @@ pub fn path_text(path: &Path) -> &str {
     path.to_str().expect("a temporary folder with a UTF-8 name")
 }
 
-fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
+fn program(namespace: Option<&str>) -> Command {
+    let file = env!("CARGO_BIN_EXE_tidings");
+    let mut command = match namespace {
+        None => Command::new(file),
+        Some(name) => inside(name, file),
+    };
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
     {
         command.env_remove(name);
     }
     command.env("RUST_BACKTRACE", "1").stdin(Stdio::null());
+    command
+}
+
+/// A command whose process is in a network namespace.
+pub fn inside(namespace: &str, file: &str) -> Command {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net=/run/netns/{namespace}")).arg(file);
     command
 }
 
@@ -285,11 +332,16 @@ impl Daemon {
         self.child.wait().unwrap();
     }
 
+    /// Sends a signal (`STOP`, `CONT`).
+    #[track_caller]
+    pub fn send(&self, name: &str) {
+        send_signal(self.pid(), name);
+    }
+
     /// Sends a signal (`TERM`, `INT`) and waits for the end.
     #[track_caller]
     pub fn signal(&mut self, name: &str) -> ExitStatus {
-        let line = format!("kill -{name} {}", self.pid());
-        assert!(Command::new("sh").args(["-c", &line]).status().unwrap().success());
+        self.send(name);
         let status = eventually("the daemon ends", || self.child.try_wait().unwrap());
         assert!(!self.log().contains("panicked at"), "{}", self.log());
         status
@@ -315,6 +367,13 @@ impl Drop for Daemon {
             eprintln!("log of the daemon:\n{}", self.log());
         }
     }
+}
+
+/// Sends a signal (`STOP`, `CONT`, `TERM`) to a process that the test started.
+#[track_caller]
+pub fn send_signal(id: u32, name: &str) {
+    let line = format!("kill -{name} {id}");
+    assert!(Command::new("sh").args(["-c", &line]).status().unwrap().success());
 }
 
 /// Returns an address on which nothing listens now or later.

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::wire::{Next, Request, Response, Server, addresses};
 
@@ -27,6 +28,7 @@ pub struct Asked {
 struct State {
     pages: HashMap<String, Page>,
     asked: Vec<Asked>,
+    delay: Duration,
 }
 
 pub struct Publisher {
@@ -62,6 +64,11 @@ impl Publisher {
         self.state.lock().unwrap().pages.insert(path.to_owned(), page);
     }
 
+    /// Waits so long before every answer, so that a load of many feeds lasts on any machine.
+    pub fn set_delay(&self, delay: Duration) {
+        self.state.lock().unwrap().delay = delay;
+    }
+
     pub fn url(&self, path: &str) -> String {
         self.server.url(self.addresses[0], path)
     }
@@ -78,12 +85,13 @@ impl Publisher {
 }
 
 fn answer(state: &Mutex<State>, request: &Request, stream: &mut TcpStream) -> io::Result<Next> {
-    let page = {
+    let (page, delay) = {
         let mut state = state.lock().unwrap();
         let conditional = request.header("if-none-match").is_some();
         state.asked.push(Asked { path: request.target.clone(), conditional });
-        state.pages.get(&request.target).cloned()
+        (state.pages.get(&request.target).cloned(), state.delay)
     };
+    std::thread::sleep(delay);
     let document = match page {
         None => return Response::new(404).send(stream),
         Some(Page::Answer(response)) => return response.send(stream),

@@ -1,6 +1,6 @@
 //! A receiver of webhooks. It records every delivery and answers as the test requires.
 
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -43,16 +43,23 @@ pub enum Mood {
 
 pub struct Receiver {
     server: Server,
-    address: std::net::Ipv4Addr,
+    address: Ipv4Addr,
     arrived: Arc<Mutex<Vec<Arrived>>>,
 }
 
 impl Receiver {
     pub fn start(mood: impl Fn(usize) -> Mood + Send + Sync + 'static) -> Receiver {
+        Receiver::start_at(addresses(1)[0], mood)
+    }
+
+    /// The same at an address of this machine.
+    pub fn start_at(
+        address: Ipv4Addr,
+        mood: impl Fn(usize) -> Mood + Send + Sync + 'static,
+    ) -> Receiver {
         let arrived: Arc<Mutex<Vec<Arrived>>> = Arc::default();
         let (noted, asked) = (Arc::clone(&arrived), Mutex::new(0));
-        let addresses = addresses(1);
-        let server = Server::start(&addresses, move |request, stream| {
+        let server = Server::start(&[address], move |request, stream| {
             let number = {
                 let mut asked = asked.lock().unwrap();
                 *asked += 1;
@@ -60,7 +67,7 @@ impl Receiver {
             };
             answer(mood(number), &noted, request, stream)
         });
-        Receiver { server, address: addresses[0], arrived }
+        Receiver { server, address, arrived }
     }
 
     pub fn url(&self) -> String {

@@ -3,14 +3,15 @@
 //! It judges by what a publisher can see: bytes, order and time of requests. Each tolerance states
 //! its reason.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use crate::documents::{brotli, gzip, http_date};
-use crate::wire::{Next, Request, Response, Server, now, wall_clock};
+pub use crate::served::{Coding, Manner, Served};
+use crate::served::{Judged, respond};
+use crate::wire::{Next, Request, Response, Server, now};
 
 /// The time that an answer is delayed, so that a second request to the same domain would be
 /// noticed.
@@ -21,58 +22,6 @@ const LATENESS: Duration = Duration::from_millis(400);
 /// The first request and five redirects.
 const HOPS_MAX: usize = 6;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
-    Plain,
-    Gzip,
-    Brotli,
-}
-
-/// The behaviour of a feed's URL.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Manner {
-    Steady,
-    /// This status, with Retry-After in seconds or as a date, on the given requests (counted from
-    /// 0). Other requests get the document.
-    Busy {
-        status: u16,
-        seconds: u64,
-        as_date: bool,
-        on: &'static [usize],
-    },
-    /// Redirects to another URL.
-    Redirect {
-        status: u16,
-        to: String,
-    },
-    /// 401 unless the request has this Authorization; then the redirect, if there is one.
-    Locked {
-        authorization: &'static str,
-        to: Option<String>,
-    },
-    /// A redirect target that must never get an Authorization.
-    Stranger,
-    /// Redirects to itself.
-    Loop,
-}
-
-/// One URL of the server.
-#[derive(Clone)]
-pub struct Served {
-    pub etag: Option<Vec<u8>>,
-    pub last_modified: Option<Vec<u8>>,
-    pub coding: Coding,
-    pub manner: Manner,
-    pub body: String,
-}
-
-impl Served {
-    pub fn steady(body: String) -> Served {
-        let manner = Manner::Steady;
-        Served { etag: None, last_modified: None, coding: Coding::Plain, manner, body }
-    }
-}
-
 /// Host and path.
 pub type Place = (String, String);
 
@@ -81,6 +30,10 @@ struct Page {
     n_requests: usize,
     gave_validators: bool,
     n_not_modified: usize,
+    /// All validators that it gave, if answers may be lost.
+    given: HashSet<Vec<u8>>,
+    /// Whether the last answer was 304.
+    is_settled: bool,
 }
 
 #[derive(Default)]
@@ -95,12 +48,17 @@ struct Score {
     faults: Vec<String>,
     pages: HashMap<Place, Page>,
     domains: HashMap<String, DomainState>,
+    /// All requests, in their order.
+    asked: Vec<Place>,
+    /// Answers may be lost, because processes are killed.
+    forgives_lost: bool,
 }
 
 /// The server with its counts.
 pub struct ScoreServer {
     pub server: Server,
     score: Arc<Mutex<Score>>,
+    served: Arc<Mutex<HashMap<Place, Served>>>,
 }
 
 impl ScoreServer {
@@ -122,7 +80,33 @@ impl ScoreServer {
             })
         };
         *served.lock().unwrap() = pages(server.port);
-        ScoreServer { server, score }
+        ScoreServer { server, score, served }
+    }
+
+    /// Serves these pages too, or in the place of those before.
+    pub fn add(&self, pages: impl IntoIterator<Item = (Place, Served)>) {
+        self.served.lock().unwrap().extend(pages);
+    }
+
+    /// Returns the requests to a host, in their order, as paths.
+    pub fn asked(&self, host: &str) -> Vec<String> {
+        let score = self.score.lock().unwrap();
+        score.asked.iter().filter(|place| place.0 == host).map(|place| place.1.clone()).collect()
+    }
+
+    /// From now on a page may be asked again without its validators: a process that was killed had
+    /// no time to record them. But it must have given those that are sent.
+    pub fn forgive_lost_answers(&self) {
+        self.score.lock().unwrap().forgives_lost = true;
+    }
+
+    /// Returns the pages with validators whose last answer was not 304.
+    pub fn unsettled(&self) -> Vec<Place> {
+        let (score, served) = (self.score.lock().unwrap(), self.served.lock().unwrap());
+        let gives = |page: &Served| page.etag.is_some() || page.last_modified.is_some();
+        let steady = served.iter().filter(|(_, page)| page.manner == Manner::Steady && gives(page));
+        let settled = |place: &&Place| score.pages.get(*place).is_some_and(|p| p.is_settled);
+        steady.map(|(place, _)| place).filter(|place| !settled(place)).cloned().collect()
     }
 
     pub fn faults(&self) -> Vec<String> {
@@ -154,13 +138,18 @@ fn answer(
     {
         let mut score = score.lock().unwrap();
         let mut faults = Vec::new();
+        score.asked.push(place.clone());
         faults.extend(manners(request));
         faults.extend(pace(score.domains.entry(domain.clone()).or_default(), gap));
         match page {
             None => faults.push("asked for something that is not a feed".to_owned()),
             Some(page) => {
+                let forgives_lost = score.forgives_lost;
                 let seen = score.pages.entry(place.clone()).or_default();
-                faults.extend(validators(page, seen, request));
+                faults.extend(match forgives_lost {
+                    true => validators_given(page, seen, request),
+                    false => validators(page, seen, request),
+                });
                 if page.manner == Manner::Stranger && request.header("authorization").is_some() {
                     faults.push("Authorization sent to another origin".to_owned());
                 }
@@ -181,6 +170,10 @@ fn answer(
             seen.n_requests += 1;
             seen.gave_validators |= response.gives;
             seen.n_not_modified += usize::from(response.not_modified);
+            seen.is_settled = response.not_modified;
+            let given = page.filter(|_| response.gives).into_iter();
+            let given = given.flat_map(|page| [&page.etag, &page.last_modified]);
+            seen.given.extend(given.flatten().cloned());
         }
         let state = score.domains.entry(domain).or_default();
         state.in_flight -= 1;
@@ -263,85 +256,15 @@ fn validators(page: &Served, seen: &Page, request: &Request) -> Vec<String> {
     faults
 }
 
-struct Judged {
-    response: Response,
-    gives: bool,
-    not_modified: bool,
-}
-
-impl Judged {
-    fn plain(response: Response) -> Judged {
-        Judged { response, gives: false, not_modified: false }
+/// Checks that validators are some that the page gave.
+fn validators_given(page: &Served, seen: &Page, request: &Request) -> Vec<String> {
+    if page.manner != Manner::Steady {
+        return Vec::new();
     }
-}
-
-fn respond(page: &Served, request: &Request, n: usize) -> (Judged, Option<Duration>) {
-    let plain = Judged::plain;
-    match &page.manner {
-        Manner::Busy { status, seconds, as_date, on } if on.contains(&n) => {
-            let (value, hold_off) = retry_after(*seconds, *as_date);
-            (plain(Response::new(*status).with("Retry-After", value)), Some(hold_off))
-        }
-        Manner::Redirect { status, to } => {
-            (plain(Response::new(*status).with("Location", to.as_str())), None)
-        }
-        Manner::Loop => {
-            let here = format!("http://{}{}", request.text("host"), request.target);
-            (plain(Response::new(302).with("Location", here)), None)
-        }
-        Manner::Locked { authorization, to } => {
-            if request.text("authorization") != *authorization {
-                (plain(Response::new(401).with("WWW-Authenticate", "Basic realm=\"x\"")), None)
-            } else if let Some(to) = to {
-                (plain(Response::new(302).with("Location", to.as_str())), None)
-            } else {
-                (document(page, request), None)
-            }
-        }
-        _ => (document(page, request), None),
-    }
-}
-
-/// Returns the header's value and how long it binds. A date has whole seconds and binds until then.
-fn retry_after(seconds: u64, as_date: bool) -> (String, Duration) {
-    if !as_date {
-        return (seconds.to_string(), Duration::from_secs(seconds));
-    }
-    let since_epoch = wall_clock().duration_since(UNIX_EPOCH).unwrap();
-    let until = since_epoch.as_secs() + seconds;
-    (http_date(until), Duration::from_secs(until) - since_epoch)
-}
-
-fn document(page: &Served, request: &Request) -> Judged {
-    let given = [("if-none-match", &page.etag), ("if-modified-since", &page.last_modified)];
-    let has_validators = given.iter().any(|(_, v)| v.is_some());
-    // As nginx does by default, every validator must match exactly.
-    let unchanged =
-        has_validators && given.iter().all(|(name, v)| v.as_deref() == request.header(name));
-    let mut response = if unchanged {
-        Response::new(304)
-    } else {
-        let accepted = request.text("accept-encoding");
-        let rss = |body: Vec<u8>| Response::rss(body).with("Vary", "Accept-Encoding");
-        match page.coding {
-            Coding::Gzip if accepted.contains("gzip") => {
-                rss(gzip(page.body.as_bytes())).with("Content-Encoding", "gzip")
-            }
-            Coding::Brotli if accepted.contains("br") => {
-                rss(brotli(page.body.as_bytes())).with("Content-Encoding", "br")
-            }
-            _ => rss(page.body.clone().into_bytes()),
-        }
-    };
-    response = response.with("Set-Cookie", "seen=1; Path=/");
-    if let Some(etag) = &page.etag {
-        response = response.with("ETag", etag.clone());
-    }
-    // Some servers leave Last-Modified out of a 304. The one given before stays valid.
-    if let Some(at) = page.last_modified.as_ref().filter(|_| !unchanged) {
-        response = response.with("Last-Modified", at.clone());
-    }
-    Judged { response, gives: has_validators, not_modified: unchanged }
+    let sent = ["if-none-match", "if-modified-since"].map(|name| (name, request.header(name)));
+    let made_up = sent.iter().filter_map(|(name, sent)| Some((name, (*sent)?)));
+    let made_up = made_up.filter(|(_, sent)| !seen.given.contains(*sent));
+    made_up.map(|(name, sent)| format!("{name} made up: {}", sent.escape_ascii())).collect()
 }
 
 /// Enough of the public suffix list for the names in these tests.

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 /// One request, with header values as they came.
+#[derive(Clone)]
 pub struct Request {
     pub target: String,
     headers: Vec<(String, Vec<u8>)>,
@@ -212,17 +213,30 @@ pub fn get(address: SocketAddr, path: &str) -> io::Result<(u16, String)> {
     get_with(address, path, "")
 }
 
+/// Sends a GET. Returns the address that a redirect names.
+pub fn location(address: SocketAddr, path: &str) -> io::Result<Option<String>> {
+    let text = whole(address, path, "")?;
+    let head = text.split("\r\n\r\n").next().unwrap_or_default();
+    let named = head.lines().filter_map(|line| line.split_once(": "));
+    let mut named = named.filter(|(name, _)| name.eq_ignore_ascii_case("location"));
+    Ok(named.next().map(|(_, to)| to.to_owned()))
+}
+
 /// The same with more header lines, each with its line end.
 pub fn get_with(address: SocketAddr, path: &str, lines: &str) -> io::Result<(u16, String)> {
+    let text = whole(address, path, lines)?;
+    let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+    body.ok_or_else(|| io::Error::other("not an HTTP response"))
+        .and_then(|b| Ok((status(&text)?, b)))
+}
+
+fn whole(address: SocketAddr, path: &str, lines: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{lines}\r\n")?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let status = text.split(' ').nth(1).and_then(|s| s.parse().ok());
-    let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
-    status.zip(body).ok_or_else(|| io::Error::other("not an HTTP response"))
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Posts a form. Returns the status.
@@ -236,14 +250,42 @@ pub fn post_as(address: SocketAddr, path: &str, headers: &str, body: &str) -> io
     raw(address, &head, body)
 }
 
+/// Fills a form of a page as a browser does, with the key that the page has. Returns status and
+/// body.
+pub fn submit(
+    address: SocketAddr,
+    page: &str,
+    action: &str,
+    fields: &[(&str, &str)],
+) -> io::Result<(u16, String)> {
+    let (_, shown) = get(address, page)?;
+    let key = shown.split("name=\"form_key\" value=\"").nth(1).and_then(|t| t.split('"').next());
+    let key = key.ok_or_else(|| io::Error::other("the page has no form"))?;
+    let mut form = url::form_urlencoded::Serializer::new(String::new());
+    let form = form.append_pair("form_key", key).extend_pairs(fields).finish();
+    let kind = "Content-Type: application/x-www-form-urlencoded";
+    let head = format!("POST {action} HTTP/1.1\r\nHost: {address}\r\n{kind}\r\n");
+    let text = answered(address, &head, &form)?;
+    let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+    Ok((status(&text)?, body.unwrap_or_default()))
+}
+
 /// Sends a request with this head; only the length of the body is added. Returns the status.
 pub fn raw(address: SocketAddr, head: &str, body: &str) -> io::Result<u16> {
+    status(&answered(address, head, body)?)
+}
+
+fn answered(address: SocketAddr, head: &str, body: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     write!(stream, "{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
-    let status = text.split(' ').nth(1).and_then(|s| s.parse().ok());
+    Ok(text)
+}
+
+fn status(answer: &str) -> io::Result<u16> {
+    let status = answer.split(' ').nth(1).and_then(|s| s.parse().ok());
     status.ok_or_else(|| io::Error::other("not an HTTP response"))
 }
 

@@ -287,3 +287,19 @@ fn a_set_takes_refused_and_edited_records_and_ends_at_the_second_of_a_feed() {
     let expected = vec![Some(true), Some(false), Some(false), Some(true), None];
     assert_eq!(taken.unwrap(), (4, expected));
 }
+
+#[test]
+fn a_set_of_a_process_that_lost_the_seat_is_undone() {
+    if !testing::is_postgres() {
+        return;
+    }
+    let both = Both::new();
+    let crate::Location::Postgres(address) = both.sets.location() else { unreachable!() };
+    let other = crate::db::postgres::connect::writing(address).unwrap();
+    other.execute("update seat set epoch = epoch + 1", []).unwrap();
+    let before = dump(&both.sets);
+    let record = PollRecord::empty(FeedId(1), 0, T0, feed::Outcome::Unchanged, T0);
+    let refused = both.sets.record_blocking(record);
+    assert!(matches!(refused, Err(StoreError::SeatLost { .. })), "{refused:?}");
+    assert_eq!(dump(&both.sets), before);
+}

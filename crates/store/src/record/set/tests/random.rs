@@ -6,8 +6,9 @@ use feed::{Domain, EntryKey, FeedId, FeedUrl, Item, Outcome, Published, Source, 
 use feed::{Enclosure, Window};
 
 use crate::{
-    DocumentRecord, EditedEntry, Gone, NewEntry, PendingRedirect, PollContent, PollProblem,
-    PollRecord, PushTrust, PushTrustChange, StoredPace, StoredValidators,
+    CategoryOrigin, DocumentRecord, EditedEntry, EntryCategory, EntryFacts, EntryLanguage, Gone,
+    LanguageOrigin, NewEntry, PendingRedirect, PollContent, PollProblem, PollRecord, PushTrust,
+    PushTrustChange, StoredPace, StoredValidators,
 };
 
 pub const T0: Time = Time::from_secs(1_700_000_000);
@@ -117,11 +118,13 @@ fn document(dice: &mut Dice, at: Time) -> DocumentRecord {
         let (key, content) = (key(dice), u64::from(dice.below(3)));
         let claim = dice.some(50, |_| at);
         let published = Published { claim, at };
-        document.entries.new.push(NewEntry { key, item: item(dice), published, content });
+        let (item, facts) = (item(dice), entry_facts(dice));
+        document.entries.new.push(NewEntry { key, item, published, content, facts });
     }
     for _ in 0..dice.below(3) {
         let (key, content) = (key(dice), u64::from(dice.below(3)));
-        document.entries.edited.push(EditedEntry { key, item: item(dice), content });
+        let (item, facts) = (item(dice), entry_facts(dice));
+        document.entries.edited.push(EditedEntry { key, item, content, facts });
     }
     document.entries.window = dice.some(70, window);
     document
@@ -129,6 +132,20 @@ fn document(dice: &mut Dice, at: Time) -> DocumentRecord {
 
 fn key(dice: &mut Dice) -> EntryKey {
     EntryKey::from_bytes([u8::try_from(dice.below(60)).unwrap(); 16])
+}
+
+fn entry_facts(dice: &mut Dice) -> EntryFacts {
+    EntryFacts {
+        language: dice.some(60, |dice| EntryLanguage {
+            tag: ["de", "de-AT", "en"][dice.below(3) as usize].to_owned(),
+            source: LanguageOrigin::Detected,
+            confidence_permille: Some(900),
+        }),
+        category: dice
+            .some(40, |dice| EntryCategory { name: dice.word(), source: CategoryOrigin::Item }),
+        topic: dice.some(20, |_| 11),
+        wants_article: dice.percent(20),
+    }
 }
 
 fn item(dice: &mut Dice) -> Item {
@@ -147,7 +164,7 @@ fn item(dice: &mut Dice) -> Item {
         updated: dice.some(20, |_| T0),
         categories: (0..dice.below(2)).map(|_| dice.word()).collect(),
         enclosures: (0..dice.below(2))
-            .map(|_| Enclosure { url: link(dice), mime_type: None, length: Some(5) })
+            .map(|_| Enclosure { url: link(dice), length: Some(5), ..Enclosure::default() })
             .collect(),
         source: dice.some(4, |dice| Source {
             url: Some(url(dice.below(FEEDS)).as_str().to_owned()),

@@ -1,0 +1,96 @@
+//! The accounts of the instance, for administrators: roles and removal.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use store::{AccountError, AccountId, AccountRole, TokenScope};
+
+use super::blocking;
+use super::extract::{IdInPath, JsonBody};
+use super::route::Route;
+use super::schema::{answer, request};
+use crate::ServerContext;
+use crate::auth::Person;
+use crate::v1::error::ApiError;
+
+answer! {
+    /// An account.
+    Account {
+        /// Its number.
+        id: i64,
+        /// Its name.
+        name: String,
+        /// `admin` or `reader`.
+        role: &'static str,
+        /// When it was created.
+        created_at: String,
+    }
+
+    /// All accounts.
+    AccountList {
+        /// In the order of their names.
+        accounts: Vec<Account>,
+    }
+}
+
+request! {
+    /// A change of an account.
+    AccountChange {
+        /// `admin` or `reader`. The last admin stays one.
+        role: String,
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/accounts", "All accounts", list)
+            .needs(TokenScope::Admin)
+            .answers::<AccountList>(),
+        Route::patch("/accounts/{id}", "Change the role of an account", change)
+            .takes::<AccountChange>(),
+        Route::delete("/accounts/{id}", "Remove an account with its marks and stars", remove),
+    ]
+}
+
+async fn list(State(context): State<ServerContext>) -> Result<Json<AccountList>, ApiError> {
+    blocking(move || {
+        let accounts = context.store.accounts()?.into_iter().map(|row| Account {
+            id: row.id.0,
+            name: row.name,
+            role: row.role.word(),
+            created_at: row.created_at.to_string(),
+        });
+        Ok(Json(AccountList { accounts: accounts.collect() }))
+    })
+    .await
+}
+
+async fn change(
+    State(context): State<ServerContext>,
+    IdInPath(id): IdInPath,
+    JsonBody(change): JsonBody<AccountChange>,
+) -> Result<StatusCode, ApiError> {
+    let role = AccountRole::from_word(&change.role);
+    let role = role.ok_or(ApiError::BadRequest("role must be admin or reader"))?;
+    answered(blocking(move || Ok(context.store.set_role(AccountId(id), role)?)).await?)
+}
+
+async fn remove(
+    State(context): State<ServerContext>,
+    person: Person,
+    IdInPath(id): IdInPath,
+) -> Result<StatusCode, ApiError> {
+    let account = AccountId(id);
+    if person.account == account {
+        return Err(ApiError::Conflict("delete your own account at /api/v1/me".to_owned()));
+    }
+    let remove = move || Ok(context.store.remove_account_but_last_admin(account)?);
+    answered(blocking(remove).await?)
+}
+
+fn answered(done: Result<(), AccountError>) -> Result<StatusCode, ApiError> {
+    done.map(|()| StatusCode::NO_CONTENT).map_err(|why| match why {
+        AccountError::NoAccount => ApiError::NotFound("the account does not exist"),
+        why => ApiError::Conflict(why.to_string()),
+    })
+}

@@ -1,0 +1,255 @@
+//! Roles, sessions and the end of an account.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use store::{AccountRole, NewToken, TokenScope};
+
+use super::{House, T0, cookie, house};
+use api::api_routes;
+use api::auth::{fever_digest, fresh, hash_password};
+
+impl House {
+    fn reader(&self) {
+        let hashed = hash_password("battery staple").unwrap();
+        self.store.add_account("bert", &hashed, T0).unwrap().unwrap();
+    }
+
+    async fn session_of(&self, name: &str, password: &str) -> String {
+        let body = format!("name={name}&password={password}");
+        let agent = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0";
+        cookie(&self.post("/login", &body, &[("user-agent", agent)]).await)
+    }
+
+    async fn key(&self, session: &str) -> String {
+        let page = self.get("/account", &[("cookie", session)]).await.text;
+        let rest = page.split("name=\"form_key\" value=\"").nth(1).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    async fn form(&self, session: &str, path: &str, fields: &str) -> super::Answered {
+        let body = format!("form_key={}&{fields}", self.key(session).await);
+        self.post(path, &body, &[("cookie", session)]).await
+    }
+}
+
+/// Forms and pages that change the instance.
+const ADMIN_FORMS: [&str; 7] = [
+    "/feed/1/pause",
+    "/feed/1/settings",
+    "/feed/1/remove-for-all",
+    "/budget",
+    "/what-if",
+    "/people/1/role",
+    "/people/1/remove",
+];
+const ADMIN_PAGES: [&str; 2] = ["/people", "/people/1/remove"];
+/// Forms that change only what belongs to the person.
+const OWN_FORMS: [&str; 7] = [
+    "/feeds",
+    "/feed/1/remove",
+    "/feed/1/title",
+    "/feed/1/requests",
+    "/queries",
+    "/query/q/drop",
+    "/query/q/share",
+];
+
+#[tokio::test]
+async fn a_reader_changes_only_what_is_their_own() {
+    let house = house(None);
+    house.reader();
+    let anna = house.store.account("anna").unwrap().unwrap();
+    assert_eq!(anna.role, AccountRole::Admin, "the first account");
+    let bert = house.session_of("bert", "battery+staple").await;
+    for path in ["/", "/feeds", "/queries", "/budget", "/health", "/account", "/account/delete"] {
+        let answered = house.get(path, &[("cookie", &bert)]).await;
+        assert_eq!(answered.status, StatusCode::OK, "{path}");
+        let form = "action=\"/budget\"";
+        assert!(!answered.text.contains(form), "{path} shows a form that would be refused");
+    }
+    for path in ADMIN_PAGES {
+        let answered = house.get(path, &[("cookie", &bert)]).await;
+        assert_eq!(answered.status, StatusCode::FORBIDDEN, "{path}");
+        assert!(answered.text.contains("Only administrators"), "{path}");
+    }
+    for path in ADMIN_FORMS {
+        let answered = house.form(&bert, path, "url=https://x.test/&role=admin").await;
+        assert_eq!(answered.status, StatusCode::FORBIDDEN, "{path}");
+        assert!(answered.text.contains("Only administrators"), "{path}: {}", answered.text);
+    }
+    for path in OWN_FORMS {
+        let answered = house.form(&bert, path, "url=https://x.test/&title=x&text=").await;
+        assert_ne!(answered.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let answered = house.form(&bert, "/marks", "entry=1&act=read").await;
+    assert_ne!(answered.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn the_role_limits_tokens_on_every_route_of_the_api() {
+    let house = house(None);
+    house.reader();
+    let bert = house.store.account("bert").unwrap().unwrap();
+    let fresh = fresh().unwrap();
+    let token = NewToken {
+        account: bert.id,
+        name: "all".to_owned(),
+        scope: TokenScope::Admin,
+        digest: fresh.digest,
+        fever_digest: fever_digest("bert", &fresh.secret),
+    };
+    house.store.add_token(&token, T0).unwrap().unwrap();
+    let bearer = format!("Bearer {}", fresh.secret);
+    for (method, path, scope) in api_routes() {
+        let url = path.replace("{id}", "99").replace("{name}", "red").replace("{tag}", "x");
+        let method = if method == "GET" { "HEAD" } else { method.as_str() };
+        let request = Request::builder().method(method).uri(format!("/api/v1{url}"));
+        let request = request.header(header::AUTHORIZATION, &bearer);
+        let answered = house.ask(request.body(Body::empty()).unwrap()).await;
+        let is_own = path.starts_with("/me");
+        let expect = scope == TokenScope::Admin && !is_own;
+        let is_refused = answered.status == StatusCode::FORBIDDEN;
+        assert_eq!(is_refused, expect, "{method} {path}: {}", answered.text);
+        if is_refused && method != "HEAD" {
+            assert!(answered.text.contains("role reader"), "{}", answered.text);
+        }
+    }
+    // The APIs of reader apps.
+    let auth = format!("GoogleLogin auth={}", fresh.secret);
+    let with = [("authorization", auth.as_str())];
+    let answered =
+        house.post("/reader/api/0/subscription/edit", "ac=subscribe&s=feed/x", &with).await;
+    assert_ne!(answered.status, StatusCode::FORBIDDEN, "{}", answered.text);
+    let token = [("x-auth-token", fresh.secret.as_str()), ("content-type", "application/json")];
+    let request = Request::post("/v1/feeds").header("x-auth-token", token[0].1);
+    let request = request.header("content-type", "application/json");
+    let body = "{\"feed_url\":\"https://x.test/\"}";
+    let answered = house.ask(request.body(Body::from(body)).unwrap()).await;
+    assert_ne!(answered.status, StatusCode::FORBIDDEN, "{}", answered.text);
+    let me = house.get("/v1/me", &[("x-auth-token", &fresh.secret)]).await;
+    assert!(me.text.contains("\"is_admin\":false"), "{}", me.text);
+}
+
+#[tokio::test]
+async fn an_admin_changes_roles_and_one_admin_always_remains() {
+    let house = house(None);
+    house.reader();
+    let anna = house.session_of("anna", "correct+horse").await;
+    let bert = house.session_of("bert", "battery+staple").await;
+    let page = house.get("/people", &[("cookie", &anna)]).await;
+    assert!(page.text.contains("bert") && page.text.contains("Make admin"), "{}", page.text);
+    let (anna_id, bert_id) = (house.anna, house.store.account("bert").unwrap().unwrap().id);
+    let role = |id| format!("/people/{id}/role");
+    let answered = house.form(&anna, &role(anna_id), "role=reader").await;
+    assert_eq!(answered.status, StatusCode::CONFLICT, "the last admin");
+    let answered = house.form(&anna, "/account/delete", "password=correct+horse").await;
+    assert_eq!(answered.status, StatusCode::CONFLICT, "the last admin");
+    let answered = house.form(&anna, &role(bert_id), "role=admin").await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER);
+    // The role counts at once, in sessions that are open.
+    assert_eq!(house.get("/people", &[("cookie", &bert)]).await.status, StatusCode::OK);
+    let answered = house.form(&bert, &role(anna_id), "role=reader").await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER);
+    assert_eq!(house.get("/people", &[("cookie", &anna)]).await.status, StatusCode::FORBIDDEN);
+    let answered = house.form(&bert, &format!("/people/{anna_id}/remove"), "").await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER);
+    assert!(house.store.account("anna").unwrap().is_none());
+    let answered = house.get("/account", &[("cookie", &anna)]).await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER, "the session ended with the account");
+    let own = house.form(&bert, &format!("/people/{bert_id}/remove"), "").await;
+    assert_eq!(own.status, StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn forms_of_accounts_need_the_key_of_the_session() {
+    let house = house(None);
+    house.reader();
+    let anna = house.session_of("anna", "correct+horse").await;
+    let bert_key = house.key(&house.session_of("bert", "battery+staple").await).await;
+    for path in [
+        "/people/2/role",
+        "/people/2/remove",
+        "/account/sessions/end",
+        "/account/sessions/end-others",
+        "/account/delete",
+        "/account/password",
+        "/account/tokens",
+        "/account/connect",
+        "/account/disconnect",
+    ] {
+        for key in ["", bert_key.as_str()] {
+            let body = format!("form_key={key}&role=admin&password=correct+horse");
+            let answered = house.post(path, &body, &[("cookie", &anna)]).await;
+            assert_eq!(answered.status, StatusCode::FORBIDDEN, "{path}");
+        }
+        let foreign = [("cookie", anna.as_str()), ("sec-fetch-site", "cross-site")];
+        let body = format!("form_key={}", house.key(&anna).await);
+        let answered = house.post(path, &body, &foreign).await;
+        assert_eq!(answered.status, StatusCode::FORBIDDEN, "{path} from another site");
+    }
+    let roles = |name| house.store.account(name).unwrap().unwrap().role;
+    assert_eq!((roles("anna"), roles("bert")), (AccountRole::Admin, AccountRole::Reader));
+}
+
+#[tokio::test]
+async fn sessions_are_listed_and_ended_by_their_owner_only() {
+    let house = house(None);
+    house.reader();
+    let first = house.session_of("anna", "correct+horse").await;
+    let second = house.session_of("anna", "correct+horse").await;
+    let bert = house.session_of("bert", "battery+staple").await;
+    let page = house.get("/account", &[("cookie", &first)]).await.text;
+    assert!(page.contains("Firefox on Linux") && page.contains("this device"), "{page}");
+    let numbers = |page: &str| -> Vec<String> {
+        let parts = page.split("name=\"session\" value=\"").skip(1);
+        parts.map(|part| part.split('"').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(numbers(&page).len(), 2);
+    let theirs = numbers(&house.get("/account", &[("cookie", &bert)]).await.text);
+    // Somebody else's session stays.
+    house.form(&first, "/account/sessions/end", &format!("session={}", theirs[0])).await;
+    assert_eq!(house.get("/account", &[("cookie", &bert)]).await.status, StatusCode::OK);
+    house.form(&first, "/account/sessions/end-others", "").await;
+    assert_eq!(house.get("/account", &[("cookie", &first)]).await.status, StatusCode::OK);
+    assert_eq!(house.get("/account", &[("cookie", &second)]).await.status, StatusCode::SEE_OTHER);
+    let own = numbers(&house.get("/account", &[("cookie", &first)]).await.text);
+    let ended = house.form(&first, "/account/sessions/end", &format!("session={}", own[0])).await;
+    assert_eq!(ended.headers[header::LOCATION], "/login");
+    assert_eq!(house.get("/account", &[("cookie", &first)]).await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
+    let house = house(None);
+    let here = house.session_of("anna", "correct+horse").await;
+    let there = house.session_of("anna", "correct+horse").await;
+    let change = |old: &str| format!("old={old}&new=another+password");
+    let answered = house.form(&here, "/account/password", &change("wrong+one")).await;
+    assert_eq!(answered.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(house.get("/account", &[("cookie", &there)]).await.status, StatusCode::OK);
+    let answered = house.form(&here, "/account/password", &change("correct+horse")).await;
+    assert_eq!(answered.status, StatusCode::OK, "{}", answered.text);
+    assert_eq!(house.get("/account", &[("cookie", &here)]).await.status, StatusCode::OK);
+    assert_eq!(house.get("/account", &[("cookie", &there)]).await.status, StatusCode::SEE_OTHER);
+    let answered = house.post("/login", "name=anna&password=another+password", &[]).await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn an_account_exports_what_is_its_own_and_is_deleted_with_its_password() {
+    let house = house(None);
+    house.reader();
+    let bert = house.session_of("bert", "battery+staple").await;
+    let export = house.get("/account/export.json", &[("cookie", &bert)]).await;
+    assert_eq!(export.status, StatusCode::OK);
+    let value: serde_json::Value = serde_json::from_str(&export.text).unwrap();
+    assert_eq!(value["name"], "bert");
+    assert_eq!((&value["stars"], &value["feeds"]), (&serde_json::json!([]), &value["stars"]));
+    let answered = house.form(&bert, "/account/delete", "password=guess").await;
+    assert_eq!(answered.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(house.store.account("bert").unwrap().is_some());
+    let answered = house.form(&bert, "/account/delete", "password=battery+staple").await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER, "{}", answered.text);
+    assert!(house.store.account("bert").unwrap().is_none());
+    assert_eq!(house.get("/account", &[("cookie", &bert)]).await.status, StatusCode::SEE_OTHER);
+}

@@ -1,0 +1,166 @@
+//! Asks for one page: permission, the turn at its domain, the request and its redirects. It says
+//! whether a page that did not come may still come, and whether a try was made at all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dispatch::ErrandRequest;
+use feed::{Domain, Time, Validators};
+use fetch::{FailureKind, Fetched};
+use store::{ArticleFailure, ArticleRequest, StoreError};
+use url::Url;
+
+use super::known::{known, validators};
+use super::permission::{PagePermission, allowed, permission};
+use crate::context::Context;
+use crate::errand::{NoTurn, PAGE_HOPS_MAX, PlanHandle, follow, turn};
+use crate::plan::ErrandClass;
+
+/// The wait of a page that no terminal of its region can ask for at the moment.
+pub const NO_TERMINAL_WAIT: Duration = Duration::from_secs(60);
+
+/// A page as it came.
+pub struct ArrivedPage {
+    pub url: Url,
+    pub bytes: Arc<Vec<u8>>,
+    pub content_type: Option<String>,
+    pub validators: Validators,
+    /// The header of the answer asks that copies are not shown elsewhere.
+    pub noarchive: bool,
+}
+
+/// A page that was asked for.
+pub enum AskedPage {
+    Arrived(ArrivedPage),
+    /// It has not changed, so its article stays.
+    Unchanged {
+        n_words: u64,
+    },
+}
+
+/// Why a page did not come.
+pub enum PageTrouble {
+    /// It never will.
+    Final(ArticleFailure),
+    /// It may come later.
+    Passing(String),
+    /// Not our turn: no try was made.
+    Wait { at: Time, why: String },
+}
+
+/// Fetches a page. Pages that nobody asked for need the permission of each site on their way.
+pub async fn fetch(
+    context: &Context,
+    request: &ArticleRequest,
+    url: Url,
+) -> Result<Result<AskedPage, PageTrouble>, StoreError> {
+    let (is_asked, domain) = (request.by_person, Domain::of(&url));
+    let plan = PlanHandle::of(context).in_region(context.region(request.feed, &domain));
+    if !is_asked && let Err(trouble) = granted(permission(context, &plan, &url).await?) {
+        return Ok(Err(trouble));
+    }
+    let class = if is_asked { ErrandClass::BeforePolls } else { ErrandClass::AfterPolls };
+    let origin = url.origin();
+    let known = known(context, request.entry, request.feed)?;
+    // The page counts against the ceilings of the day when its first request is sent.
+    let (noarchive, is_counted) = (AtomicBool::new(false), AtomicBool::new(is_asked));
+    let send = async |url: Url| {
+        if !is_asked && url.origin() != origin {
+            let stored = |error: StoreError| later(context, error.to_string());
+            granted(allowed(context, &plan, &url).await.map_err(stored)?)?;
+        }
+        let turn = turn(&plan, &url, class).await.map_err(|why| not_asked(context, &why))?;
+        if !is_counted.swap(true, Ordering::Relaxed) {
+            let (domain, now) = (domain.as_str().to_owned(), context.clock.now());
+            let counted = context.store.count_article(domain, now).await;
+            counted.map_err(|error| later(context, error.to_string()))?;
+        }
+        // A login or cookie of the feed opens the pages of its own site too.
+        let own = context.fetch_book.of(request.feed, &url).filter(|own| own.fault.is_none());
+        let validators = validators(known.as_ref(), &url);
+        let page = ErrandRequest::Page { validators, own };
+        let (fetched, facts) = turn.fetch(context, &url, page).await;
+        noarchive.store(facts.noarchive, Ordering::Relaxed);
+        Ok(fetched)
+    };
+    Ok(match follow(url, PAGE_HOPS_MAX, send).await {
+        Ok((_, Fetched::NotModified { .. })) if known.is_some() => {
+            let n_words = known.as_ref().map_or(0, |known| known.n_words);
+            Ok(AskedPage::Unchanged { n_words })
+        }
+        Ok((url, fetched)) => judged(url, fetched).map(|page| {
+            let noarchive = noarchive.load(Ordering::Relaxed);
+            AskedPage::Arrived(ArrivedPage { noarchive, ..page })
+        }),
+        Err(trouble) => Err(trouble),
+    })
+}
+
+fn granted(permission: PagePermission) -> Result<(), PageTrouble> {
+    match permission {
+        PagePermission::Granted => Ok(()),
+        PagePermission::Refused => {
+            let detail = "the site does not want programs to fetch this page (robots.txt)";
+            Err(PageTrouble::Final(failure("robots", detail)))
+        }
+        PagePermission::Later { at, why } => Err(PageTrouble::Wait { at, why }),
+    }
+}
+
+/// The trouble of a request that got no turn. If that is our own fault, it is not a try.
+fn not_asked(context: &Context, why: &NoTurn) -> PageTrouble {
+    match why {
+        NoTurn::AskedToWait => PageTrouble::Passing(why.to_string()),
+        NoTurn::NoTerminal(_) | NoTurn::NotNoted => later(context, why.to_string()),
+    }
+}
+
+fn later(context: &Context, why: String) -> PageTrouble {
+    PageTrouble::Wait { at: context.clock.now() + NO_TERMINAL_WAIT, why }
+}
+
+pub fn failure(code: &str, detail: impl Into<String>) -> ArticleFailure {
+    ArticleFailure { code: code.to_owned(), detail: detail.into() }
+}
+
+/// Judges the answer to the last request for a page.
+pub fn judged(url: Url, fetched: Fetched) -> Result<ArrivedPage, PageTrouble> {
+    let last = |code: &str, detail: String| Err(PageTrouble::Final(failure(code, detail)));
+    match fetched {
+        Fetched::Body { bytes, content_type, validators, .. } => {
+            if !is_html(content_type.as_deref()) {
+                let shown = content_type.unwrap_or_default();
+                return last("not-html", format!("the link leads to a file ({shown})"));
+            }
+            let bytes = Arc::new(bytes);
+            Ok(ArrivedPage { url, bytes, content_type, validators, noarchive: false })
+        }
+        Fetched::Gone => last("gone", "the page is gone (410)".to_owned()),
+        Fetched::Refused { status: 429 } => {
+            Err(PageTrouble::Passing("the server asked us to wait (429)".to_owned()))
+        }
+        Fetched::Refused { status } => {
+            last("refused", format!("the server refused the page ({status})"))
+        }
+        Fetched::Blocked { reason } => last("blocked", reason),
+        Fetched::Moved { .. } => last("redirects", format!("more than {PAGE_HOPS_MAX} redirects")),
+        Fetched::NotModified { .. } => {
+            Err(PageTrouble::Passing("the server answered 304 to a first request".to_owned()))
+        }
+        Fetched::Failed(failed) => match failed.kind {
+            FailureKind::Status(status) if (400..500).contains(&status) && status != 408 => {
+                last("refused", failed.detail)
+            }
+            FailureKind::TooLarge => last("too-large", failed.detail),
+            _ => Err(PageTrouble::Passing(failed.detail)),
+        },
+    }
+}
+
+/// Returns whether a type is that of a page. Without a type the extraction looks at the bytes.
+fn is_html(content_type: Option<&str>) -> bool {
+    let Some(text) = content_type else { return true };
+    let kind = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    matches!(kind.as_str(), "text/html" | "application/xhtml+xml")
+}

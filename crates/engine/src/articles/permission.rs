@@ -1,0 +1,156 @@
+//! Whether a page may be fetched without being asked: the ceilings of a day, and robots.txt.
+
+use std::time::Duration;
+
+use dispatch::ErrandRequest;
+use feed::{Domain, Time};
+use fetch::{FailureKind, Fetched};
+use store::{RobotsRow, StoreError};
+use url::Url;
+
+use super::asking::NO_TERMINAL_WAIT;
+use super::robots;
+use crate::context::Context;
+use crate::errand::{NoTurn, PAGE_HOPS_MAX, PlanHandle, follow, turn};
+use crate::plan::ErrandClass;
+
+/// How long the rules of a site hold.
+const ROBOTS_AGE: Duration = Duration::from_secs(86_400);
+/// How long a site is left alone that did not say its rules, at first.
+const FAILED_AGE: Duration = Duration::from_secs(3600);
+/// The beginning of what is stored instead of rules if a site did not say them.
+const NO_ANSWER: &str = "no answer: ";
+/// Bytes of a file that are received. Rules beyond [`robots::ROBOTS_BYTES_MAX`] are not read.
+const FILE_BYTES_MAX: usize = 4 * robots::ROBOTS_BYTES_MAX;
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// The answer for one page.
+pub enum PagePermission {
+    Granted,
+    /// The site does not want it.
+    Refused,
+    /// Not before this time, and why.
+    Later {
+        at: Time,
+        why: String,
+    },
+}
+
+/// Asks for all that a page needs which nobody asked for.
+pub async fn permission(
+    context: &Context,
+    plan: &PlanHandle,
+    url: &Url,
+) -> Result<PagePermission, StoreError> {
+    let now = context.clock.now();
+    let domain = Domain::of(url);
+    let (of_domain, of_all) = context.store.articles_today(domain.as_str(), now)?;
+    let settings = &context.settings.articles;
+    if of_domain >= u64::from(settings.per_domain_max) || of_all >= u64::from(settings.per_day_max)
+    {
+        let why = format!("{domain} has given all the pages that it may give in a day");
+        return Ok(PagePermission::Later { at: tomorrow(now), why });
+    }
+    allowed(context, plan, url).await
+}
+
+fn tomorrow(now: Time) -> Time {
+    let day = i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX);
+    Time::from_millis((now.millis().div_euclid(day) + 1) * day)
+}
+
+/// Returns whether robots.txt of the site allows a page. It is asked for as the page is: in turn,
+/// and from the same region.
+pub async fn allowed(
+    context: &Context,
+    plan: &PlanHandle,
+    url: &Url,
+) -> Result<PagePermission, StoreError> {
+    let now = context.clock.now();
+    let origin = url.origin().ascii_serialization();
+    let stored = context.store.robots(&origin)?;
+    let is_fresh = |row: &&RobotsRow| row.expires_at > now && row.fetched_at <= now;
+    let row = match stored.as_ref().filter(is_fresh) {
+        Some(row) => row.clone(),
+        None => {
+            let row = match asked(context, plan, url).await {
+                Ok(rules) => {
+                    RobotsRow { origin, fetched_at: now, expires_at: now + ROBOTS_AGE, rules }
+                }
+                Err(NoRules::NotAsked(why)) => {
+                    let at = now + NO_TERMINAL_WAIT;
+                    return Ok(PagePermission::Later { at, why });
+                }
+                // A site that does not say its rules is asked once, not once for each page.
+                Err(NoRules::NoAnswer(why)) => {
+                    let rules = format!("{NO_ANSWER}{why}");
+                    let expires_at = now + patience(stored.as_ref());
+                    RobotsRow { origin, fetched_at: now, expires_at, rules }
+                }
+            };
+            context.store.put_robots(row.clone()).await?;
+            row
+        }
+    };
+    if let Some(why) = row.rules.strip_prefix(NO_ANSWER) {
+        return Ok(PagePermission::Later { at: row.expires_at, why: why.to_owned() });
+    }
+    let path = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    Ok(match robots::is_allowed(&row.rules, &path) {
+        true => PagePermission::Granted,
+        false => PagePermission::Refused,
+    })
+}
+
+/// Returns how long a site is left alone that did not say its rules: an hour, and twice as long as
+/// before after each further failure, up to a day.
+fn patience(before: Option<&RobotsRow>) -> Duration {
+    let last = before
+        .filter(|row| row.rules.starts_with(NO_ANSWER))
+        .map(|row| row.expires_at.since(row.fetched_at));
+    last.map_or(FAILED_AGE, |last| (last * 2).clamp(FAILED_AGE, ROBOTS_AGE))
+}
+
+/// Why the rules of a site are not known.
+enum NoRules {
+    NoAnswer(String),
+    /// The site was not asked, and that is not its fault.
+    NotAsked(String),
+}
+
+impl From<NoTurn> for NoRules {
+    fn from(why: NoTurn) -> NoRules {
+        match why {
+            NoTurn::AskedToWait => NoRules::NoAnswer(why.to_string()),
+            NoTurn::NoTerminal(_) | NoTurn::NotNoted => NoRules::NotAsked(why.to_string()),
+        }
+    }
+}
+
+/// Asks a site for its rules. A site without the file allows everything; one that does not answer
+/// is asked later.
+async fn asked(context: &Context, plan: &PlanHandle, url: &Url) -> Result<String, NoRules> {
+    let Ok(file) = url.join("/robots.txt") else { return Ok(String::new()) };
+    let send = async |url: Url| {
+        let turn = turn(plan, &url, ErrandClass::AfterPolls).await?;
+        let request = ErrandRequest::file(FILE_BYTES_MAX);
+        Ok::<_, NoTurn>(turn.fetch(context, &url, request).await.0)
+    };
+    let (_, fetched) = follow(file, PAGE_HOPS_MAX, send).await?;
+    match fetched {
+        Fetched::Body { bytes, .. } => Ok(robots::rules(&bytes)),
+        Fetched::Refused { status: 429 } => Err(NoRules::NoAnswer(NoTurn::AskedToWait.to_string())),
+        Fetched::Failed(failure) => match failure.kind {
+            FailureKind::Status(status) if (400..500).contains(&status) => Ok(String::new()),
+            _ => Err(NoRules::NoAnswer(format!("robots.txt: {}", failure.detail))),
+        },
+        Fetched::Blocked { reason } => Err(NoRules::NoAnswer(reason)),
+        Fetched::Gone
+        | Fetched::Refused { .. }
+        | Fetched::Moved { .. }
+        | Fetched::NotModified { .. } => Ok(String::new()),
+    }
+}

@@ -1,0 +1,98 @@
+//! Tries a CSS selector on the page behind an entry, so that a person sees what it finds before it
+//! becomes a setting. Nothing is recorded.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dispatch::ErrandRequest;
+use feed::{Domain, Validators};
+use store::{EntryRow, StoreError};
+use url::Url;
+
+use super::asking::{PageTrouble, judged};
+use super::extraction::{PageToExtract, extracted};
+use super::load::n_words;
+use crate::context::Context;
+use crate::errand::{PAGE_HOPS_MAX, PlanHandle, follow, turn};
+use crate::plan::ErrandClass;
+
+/// The time that a trial waits for its turn. Somebody looks at a browser meanwhile.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Bytes of the text that are shown.
+const SHOWN_BYTES_MAX: usize = 6000;
+
+/// The text that a trial found.
+pub struct TrialText {
+    pub title: Option<String>,
+    pub n_words: u64,
+    /// The beginning of the text, one line per block.
+    pub text: String,
+}
+
+/// Extracts the page behind an entry by a selector, or by search without one. A page that the
+/// operator keeps is not asked for again.
+pub async fn preview(
+    context: &Context,
+    entry: &EntryRow,
+    selector: Option<String>,
+) -> Result<Result<TrialText, String>, StoreError> {
+    let link = entry.link.as_deref().and_then(|link| Url::parse(link.trim()).ok());
+    let Some(link) = link.filter(|link| matches!(link.scheme(), "http" | "https")) else {
+        return Ok(Err("the entry has no link to a page".to_owned()));
+    };
+    let page = match kept(context, entry, selector.clone())? {
+        Some(page) => page,
+        None => match asked(context, entry, link, selector).await {
+            Ok(page) => page,
+            Err(why) => return Ok(Err(why)),
+        },
+    };
+    Ok(extracted(page).await.map_err(|why| why.to_string()).map(|article| {
+        let n_words = n_words(&article.text);
+        let mut text = article.text;
+        text.truncate(text.floor_char_boundary(SHOWN_BYTES_MAX));
+        TrialText { title: article.title, n_words, text }
+    }))
+}
+
+/// Returns the page that was kept, if the operator keeps pages.
+fn kept(
+    context: &Context,
+    entry: &EntryRow,
+    selector: Option<String>,
+) -> Result<Option<PageToExtract>, StoreError> {
+    let Some(bytes) = context.store.article_page(entry.id)? else { return Ok(None) };
+    let Some(row) = context.store.article(entry.id)? else { return Ok(None) };
+    let Ok(url) = Url::parse(&row.url) else { return Ok(None) };
+    Ok(Some(PageToExtract { bytes: Arc::new(bytes), content_type: None, url, selector }))
+}
+
+/// Asks for the page: a person wants it, so it comes before polls, in turn.
+async fn asked(
+    context: &Context,
+    entry: &EntryRow,
+    url: Url,
+    selector: Option<String>,
+) -> Result<PageToExtract, String> {
+    let region = context.region(entry.feed, &Domain::of(&url));
+    let plan = PlanHandle::of(context).in_region(region);
+    let send = async |url: Url| {
+        let turn = turn(&plan, &url, ErrandClass::BeforePolls);
+        let turn = match tokio::time::timeout(PATIENCE, turn).await {
+            Ok(turn) => turn.map_err(|why| format!("{why}; try again later"))?,
+            Err(_) => {
+                let why = "the site has other requests in its line; try again in a minute";
+                return Err(why.to_owned());
+            }
+        };
+        let request = ErrandRequest::Page { validators: Validators::default(), own: None };
+        Ok::<_, String>(turn.fetch(context, &url, request).await.0)
+    };
+    let (url, fetched) = follow(url, PAGE_HOPS_MAX, send).await?;
+    let page = judged(url, fetched).map_err(|trouble| match trouble {
+        PageTrouble::Final(failure) => failure.detail,
+        PageTrouble::Passing(why) | PageTrouble::Wait { why, .. } => why,
+    })?;
+    let (bytes, content_type, url) = (page.bytes, page.content_type, page.url);
+    Ok(PageToExtract { bytes, content_type, url, selector })
+}

@@ -1,0 +1,146 @@
+//! The rules of robots.txt (RFC 9309), for pages that are fetched without being asked. Pure:
+//! texts in, answers out.
+
+/// The name that a site uses for us.
+const PRODUCT: &str = "tidings";
+/// Bytes that are read, as the RFC demands at least.
+pub const ROBOTS_BYTES_MAX: usize = 500_000;
+/// Rules that are kept of one site. Real files have fewer.
+const RULES_MAX: usize = 5000;
+
+/// Returns the rules of a file that hold for us, one per line: of the groups that name us, else of
+/// the groups for all.
+pub fn rules(file: &[u8]) -> String {
+    let file = &file[..file.len().min(ROBOTS_BYTES_MAX)];
+    let text = String::from_utf8_lossy(file);
+    let (mut ours, mut of_all, mut names_us) = (Vec::new(), Vec::new(), false);
+    // The agents of the group that is read, and whether its rules have begun.
+    let (mut is_ours, mut is_all, mut has_rules) = (false, false, true);
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        let line = line.split('#').next().unwrap_or_default();
+        let Some((name, value)) = line.split_once(':') else { continue };
+        let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
+        match name.as_str() {
+            "user-agent" => {
+                if has_rules {
+                    (is_ours, is_all, has_rules) = (false, false, false);
+                }
+                is_ours |= is_us(value);
+                is_all |= value == "*";
+                names_us |= is_ours;
+            }
+            "allow" | "disallow" => {
+                has_rules = true;
+                if value.is_empty() || value.chars().any(char::is_whitespace) {
+                    continue;
+                }
+                let rule = format!("{name}: {value}");
+                if is_ours && ours.len() < RULES_MAX {
+                    ours.push(rule);
+                } else if is_all && of_all.len() < RULES_MAX {
+                    of_all.push(rule);
+                }
+            }
+            _ => {}
+        }
+    }
+    if names_us { ours.join("\n") } else { of_all.join("\n") }
+}
+
+/// A name matches up to its first character that a product token cannot have.
+fn is_us(agent: &str) -> bool {
+    let end = agent
+        .find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_'))
+        .unwrap_or(agent.len());
+    agent[..end].eq_ignore_ascii_case(PRODUCT)
+}
+
+/// Returns whether the rules allow a path with its query. The longest rule wins; of equal ones the
+/// one that allows.
+pub fn is_allowed(rules: &str, path: &str) -> bool {
+    let mut best: Option<(usize, bool)> = None;
+    for line in rules.lines() {
+        let Some((name, pattern)) = line.split_once(": ") else { continue };
+        if fits(pattern.as_bytes(), path.as_bytes()) {
+            let found = (pattern.len(), name == "allow");
+            best = best.max(Some(found));
+        }
+    }
+    best.is_none_or(|(_, allows)| allows)
+}
+
+/// Matches a pattern with `*` for any characters and `$` for the end. It takes linear time for each
+/// star: after a star the first fit is as good as any later one, except before `$`.
+fn fits(pattern: &[u8], path: &[u8]) -> bool {
+    let (pattern, to_end) = match pattern.strip_suffix(b"$") {
+        Some(pattern) => (pattern, true),
+        None => (pattern, false),
+    };
+    let mut parts = pattern.split(|c| *c == b'*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = path.strip_prefix(first) else { return false };
+    let parts: Vec<&[u8]> = parts.collect();
+    if parts.is_empty() {
+        return !to_end || rest.is_empty();
+    }
+    for (n, part) in parts.iter().enumerate() {
+        if to_end && n + 1 == parts.len() {
+            return rest.len() >= part.len() && rest.ends_with(part);
+        }
+        match find(rest, part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    if part.is_empty() {
+        return Some(0);
+    }
+    text.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_that_names_us_wins_over_the_one_for_all() {
+        let file = b"User-agent: *\nDisallow: /\n\nuser-agent: other\nUser-Agent: Tidings/2.0\n\
+                     Disallow: /private # secret\nAllow: /private/open\n\n\
+                     User-agent: tidings-like\nDisallow: /no\n";
+        let rules = rules(file);
+        for (path, expect) in [
+            ("/", true),
+            ("/private", false),
+            ("/private/x", false),
+            ("/private/open/1", true),
+            ("/no", true),
+        ] {
+            assert_eq!(is_allowed(&rules, path), expect, "{path}");
+        }
+        assert!(!is_allowed(&super::rules(b"User-agent: *\nDisallow: /"), "/x"));
+        assert!(is_allowed(&super::rules(b"User-agent: *\nDisallow:"), "/x"));
+        assert!(is_allowed(&super::rules(b"<html>not found</html>"), "/x"));
+        assert!(is_allowed("", "/x"));
+    }
+
+    #[test]
+    fn patterns_have_stars_and_ends() {
+        for (pattern, path, expect) in [
+            ("/fish*", "/fishheads/x.html", true),
+            ("/*.php", "/a/b.php?x", true),
+            ("/*.php$", "/a/b.php", true),
+            ("/*.php$", "/a/b.php?x", false),
+            ("/a*b*c", "/a1b2c3", true),
+            ("/a*b*c", "/a1c2b3", false),
+            ("/x$", "/x", true),
+            ("/x$", "/xy", false),
+            ("*", "/anything", true),
+        ] {
+            assert_eq!(fits(pattern.as_bytes(), path.as_bytes()), expect, "{pattern} {path}");
+        }
+    }
+}

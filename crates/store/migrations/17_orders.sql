@@ -1,0 +1,2 @@
+-- Nothing changes here: SQLite writes only the indexes whose columns a statement changes.
+-- PostgreSQL gets a second text, 17_orders.postgres.sql.

@@ -1,0 +1,102 @@
+//! A PostgreSQL server of one test, which the test kills, stops and cuts off.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::needed::missing;
+use crate::postgres_server::Server;
+use crate::program::{Instance, eventually};
+
+/// A killed process leaves the rows of its requests, and their domains wait until these end.
+/// Shorter limits of an exchange let them end after 20 s instead of 90 s.
+pub const SHORT_EXCHANGES: &str = "[limits]\nheader_timeout = \"5s\"\nbody_timeout = \"5s\"\n";
+
+/// A server with an empty database.
+pub struct Database {
+    server: Server,
+}
+
+impl Database {
+    /// Starts a server. Without PostgreSQL the test ends with a word about it.
+    pub fn start(settings: &[&str]) -> Option<Database> {
+        match Server::start(settings) {
+            Ok(server) => Some(Database { server }),
+            Err(error) if error.to_string().contains("not installed") => {
+                missing("PostgreSQL");
+                None
+            }
+            Err(error) => panic!("{error:#}"),
+        }
+    }
+
+    pub fn url(&self) -> String {
+        self.server.url()
+    }
+
+    /// The folder with the socket and the data of the server.
+    pub fn folder(&self) -> &Path {
+        self.server.folder.path()
+    }
+
+    /// An instance whose store is at this address.
+    pub fn instance_at(&self, url: String) -> Instance {
+        let mut instance = Instance::in_folder();
+        instance.database = Some(url);
+        instance.configure(SHORT_EXCHANGES);
+        instance
+    }
+
+    /// Kills the server and all its processes at once, as a power cut would end them.
+    pub fn kill(&mut self) {
+        let Some(mut process) = self.server.process.take() else { return };
+        let id = self.server.id();
+        // A server that stands still starts no more processes.
+        signal("STOP", std::slice::from_ref(&id));
+        let mut ids = children(&id);
+        ids.push(id);
+        signal("KILL", &ids);
+        let _ = process.wait();
+        eventually("the processes of the server end", || {
+            ids.iter().all(|id| !Path::new("/proc").join(id).exists()).then_some(())
+        });
+    }
+
+    /// Stops the server and all its processes for a while, as a machine that stands still.
+    pub fn stop_for(&self, time: Duration) {
+        let id = self.server.id();
+        // A server that stands still starts no more processes.
+        signal("STOP", std::slice::from_ref(&id));
+        let mut ids = children(&id);
+        signal("STOP", &ids);
+        std::thread::sleep(time);
+        ids.push(id);
+        signal("CONT", &ids);
+    }
+
+    /// Starts the server again.
+    pub fn launch(&mut self) {
+        self.server.launch().unwrap();
+    }
+}
+
+fn signal(name: &str, ids: &[String]) {
+    // A process may have ended meanwhile.
+    let _ = Command::new("kill").arg(format!("-{name}")).args(ids).output();
+}
+
+/// Returns the processes that a process has started.
+fn children(parent: &str) -> Vec<String> {
+    let mut parents = HashMap::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let id = entry.file_name().to_string_lossy().into_owned();
+        let Ok(status) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        // The name of the program may contain spaces; it ends with the last bracket.
+        let after_name = status.rsplit(')').next().unwrap_or_default();
+        if let Some(parent) = after_name.split_whitespace().nth(1) {
+            parents.insert(id, parent.to_owned());
+        }
+    }
+    parents.into_iter().filter(|(_, of)| of == parent).map(|(id, _)| id).collect()
+}
