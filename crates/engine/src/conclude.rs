@@ -147,9 +147,10 @@ pub fn conclude(
     let mut answer = answer(input, &observation, poll);
     keep::keep_reading(&mut record, &mut answer, input, reading, poll);
     let next_at = is_polled_again.then_some(poll.at);
+    let next_url = record.location.effective_url.as_ref().unwrap_or(input.location.current());
     let mut finished = Finished {
         feed: input.id,
-        domain: record.location.effective_url.as_ref().unwrap_or(input.location.current()).domain(),
+        domain: Some(next_url.domain()),
         next_at,
         generation: input.generation + 1,
         budgeted: None,

@@ -90,6 +90,11 @@ impl GrantBook {
         self.life
     }
 
+    /// The time since this book was opened.
+    pub fn elapsed(&self) -> Duration {
+        self.stopwatch.elapsed()
+    }
+
     /// The first number of a grant of this process.
     pub fn first_number(&self) -> u64 {
         self.first_number

@@ -285,7 +285,7 @@ fn a_permanent_redirect_is_remembered_only_when_it_repeats() {
         second.record.location.effective_url.map(|u| u.as_str().to_owned()),
         Some(to.to_string())
     );
-    assert_eq!(second.finished.domain.as_str(), "other.example");
+    assert_eq!(second.finished.domain, Some(Domain::from_stored("other.example")));
     let temporary = run(&input, document(&["a"]), |poll| poll.url = &to);
     assert_eq!(
         (temporary.record.location.effective_url, temporary.record.location.pending),
@@ -326,7 +326,7 @@ fn gone_from_where_it_moved_to_is_not_yet_gone() {
     assert_eq!(done.record.location.gone, None, "the publisher may have moved again");
     assert_eq!(done.record.outcome, Outcome::Failed);
     assert_eq!(done.record.location.effective_url.as_ref(), Some(&input.location.url));
-    assert_eq!(done.finished.domain.as_str(), "example.org");
+    assert_eq!(done.finished.domain, Some(Domain::from_stored("example.org")));
     assert!(done.finished.next_at.is_some());
     input.location.effective_url = done.record.location.effective_url;
     assert!(run(&input, JudgedReading::Gone, |_| ()).record.location.gone.is_some(), "now it is");

@@ -143,6 +143,7 @@ fn prepare(context: &Context, departures: Vec<Departure>) -> Vec<ReadyJob> {
                 begin(context, &mut departure, input)
             }
         };
+        let poll = poll.and_then(|poll| to_granted_domain(poll, &departure.domain));
         match poll {
             Err(why) => context.send(Event::NotPrepared { grant, feed, why }),
             Ok(mut poll) => {
@@ -163,6 +164,15 @@ fn prepare(context: &Context, departures: Vec<Departure>) -> Vec<ReadyJob> {
         }
     }
     ready
+}
+
+/// Refuses a request to another domain than the granted one. The feed has moved since it was planned.
+fn to_granted_domain(poll: PollUnderWay, granted: &Domain) -> Result<PollUnderWay, String> {
+    let asked = poll.domain();
+    match asked == *granted {
+        true => Ok(poll),
+        false => Err(format!("the request is for {asked}, but {granted} was granted")),
+    }
 }
 
 /// Begins a poll. A feed that was polled meanwhile is left alone.

@@ -313,7 +313,14 @@ impl Controller {
 
     /// Schedules a feed whose poll has ended, and answers its callers.
     fn finished(&mut self, mut finished: Finished, answer: &PollAnswer) {
-        let domain = self.plan.domain(&finished.domain);
+        let domain = match &finished.domain {
+            Some(name) => self.plan.domain(name),
+            None => {
+                let (domain, generation) = self.plan.planned(finished.feed);
+                finished.generation = generation;
+                domain
+            }
+        };
         let next_at = self.spent(&mut finished, domain, answer.cost);
         self.plan.finished(finished.feed, domain, next_at, finished.generation);
         let now = self.context.clock.now();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dispatch::machine::Verdict;
 use dispatch::{EndPoint, PollReading, PollResult};
-use feed::{DocumentDates, Domain, ExchangeFacts, FeedId, Outcome, RawAnswer, Time, Trouble};
+use feed::{DocumentDates, ExchangeFacts, FeedId, Outcome, RawAnswer, Time, Trouble};
 use polling::budget::PollCost;
 use polling::pace::DomainPace;
 use store::{PollInput, RecordedAnswer, StoreError};
@@ -113,17 +113,16 @@ async fn end_contained(context: &Context, feed: FeedId, end: impl Future<Output 
 pub fn abandon(context: &Context, feed: FeedId, why: String, wait: Duration) {
     let at = context.clock.now() + wait;
     tracing::debug!(feed = feed.0, why, "poll abandoned");
-    let current = context.store.due(feed).ok().flatten();
-    let finished = match current {
-        Some((domain, due)) => {
-            let next_at = Some(due.next_at.map_or(at, |t| t.max(at)));
-            Finished { feed, domain, next_at, generation: due.generation, budgeted: None }
+    let (domain, next_at, generation) = match context.store.due(feed) {
+        Ok(Some((domain, due))) => {
+            let next_at = due.next_at.map_or(at, |t| t.max(at));
+            (Some(domain), Some(next_at), due.generation)
         }
-        None => {
-            let domain = Domain::default();
-            Finished { feed, domain, next_at: None, generation: 0, budgeted: None }
-        }
+        Ok(None) => (None, None, 0),
+        // The store does not answer. The feed must not drop out of the plan for that.
+        Err(_) => (None, Some(at), 0),
     };
+    let finished = Finished { feed, domain, next_at, generation, budgeted: None };
     let answer = PollAnswer::without_record(feed, Outcome::Failed, why);
     context.send(Event::Finished { finished, answer });
 }

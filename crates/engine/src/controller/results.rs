@@ -15,7 +15,7 @@ use super::record::{self, ExchangeEnd, ExchangeVerdict, INTERNAL_ERROR, RECORD_R
 use super::under_way::{HOPS_MAX, PollUnderWay};
 use crate::confirmation::Confirmation;
 use crate::event::{ErrandEnd, Finished, PollAnswer};
-use crate::plan::{OpenGrant, Work};
+use crate::plan::Work;
 
 /// The wait of feeds whose failures were our network's, after the outage was recognised.
 const FORGIVEN_WAIT: Duration = Duration::from_secs(60);
@@ -151,14 +151,14 @@ impl Controller {
     /// Ends the polls whose grants expired. Their feeds are polled again soon.
     pub(super) fn end_expired(&mut self, now: Time) {
         for (grant, open) in self.plan.expire(self.stopwatch.elapsed(), now) {
-            let OpenGrant { domain, feed, generation } = open;
+            let feed = open.feed;
             tracing::warn!(feed = feed.0, "a worker did not answer in time");
             self.context.tally.expired();
             self.terminals.ended(grant, false);
             self.polls.remove(grant);
-            let domain = self.plan.domain_name(domain).clone();
             let next_at = Some(now + SEND_RETRY);
-            let finished = Finished { feed, domain, next_at, generation, budgeted: None };
+            // The domain of the grant is not the feed's own if the poll was redirected.
+            let finished = Finished { feed, domain: None, next_at, generation: 0, budgeted: None };
             let detail = "the worker did not answer in time; the feed is polled again".to_owned();
             self.finished(finished, &PollAnswer::without_record(feed, Outcome::Failed, detail));
         }

@@ -109,8 +109,13 @@ pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Result<Tu
         && let Some((book, machine)) = &plan.grants
     {
         let terminal = turn.away.as_ref().map_or(machine, |away| &away.name);
+        let granted_at = book.elapsed();
         let committed = book.commit_one(grant, &turn.name, terminal);
         match tokio::time::timeout(SEND_WITHIN, committed).await {
+            // A process that was stopped meanwhile finds both the commit and its time over.
+            Ok(Ok(())) if book.elapsed() > granted_at + SEND_WITHIN => {
+                return Err(NoTurn::NotNoted);
+            }
             Ok(Ok(())) => dispatch::end_at(EndPoint::ErrandCommitted),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "cannot store that a request is sent; it waits");

@@ -144,6 +144,13 @@ impl<H> Plan<H> {
         &self.domains[domain as usize].name
     }
 
+    /// Returns the domain and the generation by which a feed was planned last. A redirected poll
+    /// does not change them.
+    pub fn planned(&mut self, feed: FeedId) -> (u32, u32) {
+        let slot = self.slot_mut(feed);
+        (slot.domain, slot.generation)
+    }
+
     /// The gap between two requests to a domain.
     pub fn gap(&self, domain: u32) -> Duration {
         self.gaps.of(self.domain_name(domain))

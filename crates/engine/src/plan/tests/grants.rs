@@ -31,6 +31,26 @@ fn a_lost_job_frees_its_domain_and_its_place_in_flight_at_its_deadline() {
 }
 
 #[test]
+fn a_redirected_poll_that_is_lost_goes_back_to_the_domain_of_its_feed() {
+    let mut plan = plan();
+    let (a, b) = (domain(&mut plan, "a"), domain(&mut plan, "b"));
+    plan.schedule(FeedId(1), a, at(0), 4);
+    let first = plan.grant(at(0), 1).remove(0);
+    plan.close(first.id);
+    plan.exchanged(a, at(1));
+    plan.hop(b, FeedId(1), "b/", at(1)).expect("b is free");
+    let lost = plan.grant(at(1), 1).remove(0);
+    assert_eq!(lost.domain, b);
+    let expired = plan.expire(GRANT_OVER, at(90));
+    assert_eq!(expired[0].1.domain, b, "the domain that is free again");
+    let (home, generation) = plan.planned(FeedId(1));
+    assert_eq!((home, generation), (a, 4));
+    plan.finished(FeedId(1), home, Some(at(91)), generation);
+    let again = plan.grant(at(91), 1).remove(0);
+    assert_eq!((again.domain, again.generation), (a, 4));
+}
+
+#[test]
 fn a_result_closes_its_own_grant_and_only_once() {
     let mut plan = plan();
     let (a, b) = (domain(&mut plan, "a"), domain(&mut plan, "b"));

@@ -40,6 +40,8 @@ struct Page {
 struct DomainState {
     in_flight: usize,
     last: Option<Instant>,
+    /// The path of the last request.
+    last_path: String,
     held_off_until: Option<Instant>,
 }
 
@@ -140,7 +142,7 @@ fn answer(
         let mut faults = Vec::new();
         score.asked.push(place.clone());
         faults.extend(manners(request));
-        faults.extend(pace(score.domains.entry(domain.clone()).or_default(), gap));
+        faults.extend(pace(score.domains.entry(domain.clone()).or_default(), &place.1, gap));
         match page {
             None => faults.push("asked for something that is not a feed".to_owned()),
             Some(page) => {
@@ -212,22 +214,23 @@ fn manners(request: &Request) -> Vec<String> {
     faults
 }
 
-fn pace(domain: &mut DomainState, gap: Duration) -> Vec<String> {
+fn pace(domain: &mut DomainState, path: &str, gap: Duration) -> Vec<String> {
     let mut faults = Vec::new();
     let at = now();
     domain.in_flight += 1;
     if domain.in_flight > 1 {
-        faults.push(format!("{} requests at once to the domain", domain.in_flight));
+        let (n, other) = (domain.in_flight, &domain.last_path);
+        faults.push(format!("{n} requests at once to the domain, after {other}"));
     }
     if let Some(since) = domain.last.map(|last| at - last)
         && since + LATENESS.min(gap / 2) < gap
     {
-        faults.push(format!("a gap of {} ms", since.as_millis()));
+        faults.push(format!("a gap of {} ms after {}", since.as_millis(), domain.last_path));
     }
     if let Some(left) = domain.held_off_until.and_then(|until| until.checked_duration_since(at)) {
         faults.push(format!("asked {} ms before Retry-After was over", left.as_millis()));
     }
-    domain.last = Some(at);
+    (domain.last, domain.last_path) = (Some(at), path.to_owned());
     faults
 }
 
