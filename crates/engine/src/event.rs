@@ -108,8 +108,8 @@ pub enum ErrandEnd {
 #[derive(Clone, Debug)]
 pub struct Finished {
     pub feed: FeedId,
-    /// The domain of its next request; `None` if nothing is known but the plan's own knowledge. Then
-    /// the generation is not known either.
+    /// The domain of its next request. `None`: the plan keeps its own knowledge of the domain and
+    /// of the generation.
     pub domain: Option<Domain>,
     /// `None` if the feed is not polled again by itself.
     pub next_at: Option<Time>,

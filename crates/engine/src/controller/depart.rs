@@ -166,7 +166,8 @@ fn prepare(context: &Context, departures: Vec<Departure>) -> Vec<ReadyJob> {
     ready
 }
 
-/// Refuses a request to another domain than the granted one. The feed has moved since it was planned.
+/// Refuses a request to another domain than the granted one. The feed has moved since it was
+/// planned.
 fn to_granted_domain(poll: PollUnderWay, granted: &Domain) -> Result<PollUnderWay, String> {
     let asked = poll.domain();
     match asked == *granted {
