@@ -43,7 +43,9 @@ pub fn command(root: &Path, args: &[String]) -> Result<bool> {
     let done = Command::new(tool)
         .args(["run", &format!("http://{address}/api/openapi.json")])
         .args(["--exclude-path", ENDLESS, "--checks", CHECKS, "--phases", "coverage,fuzzing"])
-        .args(["--max-examples", examples, "--request-timeout", "20", "--workers", "2"])
+        // Python 3.11 counts the depth of syntax trees for all threads together. With two workers,
+        // the tool itself fails now and then.
+        .args(["--max-examples", examples, "--request-timeout", "20", "--workers", "1"])
         .args(["--seed", "1", "--no-color"])
         .env("HYPOTHESIS_STORAGE_DIRECTORY", folder.path().join("hypothesis"))
         .current_dir(folder.path())
