@@ -24,3 +24,9 @@ select setval(pg_get_serial_sequence('tag_numbers', 'id'),
   coalesce(pg_sequence_last_value(pg_get_serial_sequence('tag_numbers', 'id')::regclass), 1) + 1000);
 select setval(pg_get_serial_sequence('queries', 'id'),
   coalesce(pg_sequence_last_value(pg_get_serial_sequence('queries', 'id')::regclass), 0) + 1000);
+-- The tags of accounts have numbers of their own.
+update accounts set last_tag = last_tag + 1000;
+
+-- The process that records begins the next epoch at its start. Numbers of its grants contain it.
+update seat set epoch = epoch + 1000;
+update stream set epoch = (select epoch from seat);

@@ -78,5 +78,13 @@ async fn changes_feeds(desk: &Desk, api: &GReaderApi, client: &Client) {
     assert!(!api.subscribed("feed/3", client).await.unwrap());
     assert_eq!(api.import(&list, client).await.unwrap(), Some(1));
     api.tag_delete(StreamType::Category, "Mine", client).await.unwrap();
-    assert!(api.preference_stream_list(client).await.unwrap().streamprefs.is_empty());
+    // The feeds without a tag are in the order of the root, under their sort ids.
+    let orders = api.preference_stream_list(client).await.unwrap().streamprefs;
+    let root = &orders["user/-/state/com.google/root"][0];
+    assert_eq!(root.id, "subscription-ordering");
+    let feeds = api.subscription_list(client).await.unwrap().subscriptions;
+    let loose: Vec<_> = feeds.iter().filter(|feed| feed.categories.is_empty()).collect();
+    assert!(!loose.is_empty());
+    let is_listed = |id: &Option<String>| root.value.contains(id.as_deref().unwrap());
+    assert!(loose.iter().all(|feed| is_listed(&feed.sortid)), "{}", root.value);
 }

@@ -46,8 +46,8 @@ pub fn command(args: &[String]) -> Result<bool> {
         Some(program) => program,
         None => std::env::current_exe()?.with_file_name("tidings"),
     };
-    one_run(&program)?;
-    compare(&program, Duration::from_secs(seconds))
+    let is_complete = one_run(&program)?;
+    Ok(compare(&program, Duration::from_secs(seconds))? && is_complete)
 }
 
 /// A program with its data, and the daemon while it runs.
@@ -137,8 +137,9 @@ impl Drop for ArticleHouse<'_> {
     }
 }
 
-/// Polls all feeds once and waits for the articles of their new entries.
-fn one_run(program: &Path) -> Result<()> {
+/// Polls all feeds once and waits for the articles of their new entries. Returns whether all are
+/// there, each with a language and a topic.
+fn one_run(program: &Path) -> Result<bool> {
     let sites = PagedSites::start(FEEDS, 1, GAP, Appearance::Once)?;
     let mut house = ArticleHouse::new(program, "[articles]\nfetch = \"every\"\n")?;
     let feeds: Vec<(String, bool)> =
@@ -184,7 +185,11 @@ fn one_run(program: &Path) -> Result<()> {
     println!("| entries with text, language, topic | {n_there}, {languages}, {topics} |");
     println!("| storage for each new entry with its article and index of words | {bytes} bytes |");
     println!("| largest memory | {megabytes} MB |\n");
-    Ok(())
+    let is_complete = [n_there, languages, topics].iter().all(|n| *n >= wanted);
+    if !is_complete {
+        println!("Of {wanted} new entries, some have no article, no language or no topic.\n");
+    }
+    Ok(is_complete)
 }
 
 /// Compares polls of sites with and without articles.

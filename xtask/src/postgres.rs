@@ -16,13 +16,19 @@ const VARIABLE: &str = "TIDINGS_TEST_STORE";
 /// The variable with the process id of the server, for measurements.
 const SERVER_VARIABLE: &str = "TIDINGS_TEST_SERVER";
 
-/// Runs `args` as a command. A durable server syncs every commit, as it does for users.
+/// The settings of a server for tests, whose data need not survive.
+const FOR_TESTS: [&str; 1] = ["fsync=off"];
+/// The settings of a server for measurements. A commit is synced. The cache may have a quarter of
+/// the memory, as docs/how-to/move-from-sqlite-to-postgresql.md advises.
+const AS_FOR_USERS: [&str; 2] = ["fsync=on", "shared_buffers=2GB"];
+
+/// Runs `args` as a command. A durable server runs as it does for users.
 pub(crate) fn command(args: &[String]) -> Result<bool> {
     let is_durable = args.first().is_some_and(|first| first == "--durable");
     let Some((program, rest)) = args[usize::from(is_durable)..].split_first() else {
         bail!("usage: xtask postgres [--durable] COMMAND [ARGUMENT …]");
     };
-    let server = Server::start(&[if is_durable { "fsync=on" } else { "fsync=off" }])?;
+    let server = Server::start(if is_durable { &AS_FOR_USERS[..] } else { &FOR_TESTS[..] })?;
     let mut command = with_server(program.as_ref(), &server);
     let status = command.args(rest).status();
     Ok(status.with_context(|| format!("cannot start {program}"))?.success())

@@ -38,11 +38,13 @@ impl FetchEdit {
         set.chain(&self.remove).any(FetchSetting::needs_admin)
     }
 
-    /// Returns the account whose feed is changed. Administrators change feeds for everybody,
-    /// except that a login, cookies and headers are for their own feed.
-    pub fn account(&self, person: &Person) -> Option<i64> {
+    /// Returns the account whose feed is changed. Administrators change feeds for everybody, except
+    /// for their own private feed, and for a login, cookies and headers.
+    pub fn account(&self, person: &Person, private_to: Option<AccountId>) -> Option<i64> {
         let sets_credential = self.set.iter().any(|(setting, _)| setting.is_credential());
-        person.subscriber().filter(|_| sets_credential || !person.may(TokenScope::Admin))
+        let is_own = private_to == Some(person.account);
+        let is_for_all = person.may(TokenScope::Admin) && !sets_credential && !is_own;
+        person.subscriber().filter(|_| !is_for_all)
     }
 
     /// Returns the command for a feed.

@@ -21,12 +21,14 @@ use crate::v1::ApiError;
 const PUBLIC: [&str; 5] = ["/login", "/login/provider", "/login/provider/back", "/image", "/fever"];
 /// Routes with the same answer for everybody. They do not ask the store, so that a page keeps its
 /// stylesheet and a probe its answer while the store fails.
-const SAME_FOR_ALL: [&str; 13] = [
+const SAME_FOR_ALL: [&str; 15] = [
     "/healthz",
     "/readyz",
     "/style.css",
     "/script.js",
+    "/player.js",
     "/app.js",
+    "/offline.js",
     "/icon.svg",
     "/manifest.webmanifest",
     "/service-worker.js",

@@ -13,6 +13,7 @@
 //! - `page`: the pages that people read. `form`: the forms on them. [`search`]: finds entries.
 //! - `v1`: `/api/v1`, our JSON API. `reader_apis`: Google Reader, miniflux and Fever.
 //! - `published`: queries as feeds. `feed_cache`: their rendered documents.
+//! - `language_figures`: the languages of accounts with many feeds, kept for a minute.
 //! - `websub`, `rsscloud`: our hub and cloud, and callbacks of others.
 //! - [`sanitise`]: safe HTML of entries. `image`, `media_proxy`: proxies for pictures and
 //!   recordings. `media_file`: their files. `reading_time`: how long a text takes.
@@ -35,10 +36,12 @@ mod form;
 mod gate;
 mod http;
 mod image;
+mod language_figures;
 mod login;
 mod media_file;
 mod media_proxy;
 mod monitoring;
+mod own_order;
 mod page;
 pub mod population;
 mod published;
@@ -71,6 +74,7 @@ use dispatch::command::{Command, CommandRefusal, CommandResult};
 use feed::{ArticleMode, Time};
 use feed_cache::FeedCache;
 use futures_util::future::BoxFuture;
+use language_figures::LanguageFigures;
 use population::PopulationJob;
 use store::{KeyFile, Store, StoreError};
 use tokio::sync::Semaphore;
@@ -81,6 +85,7 @@ pub use http::server::{PeerAddress, serve};
 pub use http::traffic::Traffic;
 pub use image::{FetchPicture, Images, ImagesError};
 pub use media_proxy::{FetchPart, MediaProxy};
+pub use own_order::written_opml;
 pub use page::free_bytes;
 pub use published::{TopicDocument, at as published_at, is_published};
 pub use rate_limit::RateLimits;
@@ -138,6 +143,8 @@ pub struct ServerContext {
     pub population: PopulationJob,
     /// The cache of published feeds.
     pub published: Arc<FeedCache>,
+    /// The languages of accounts with many feeds.
+    pub languages: Arc<LanguageFigures>,
     /// The data folder, with the reports of the lab.
     pub data: PathBuf,
     /// The key of stored secrets.
@@ -193,6 +200,7 @@ impl ServerContext {
             what_if: ReplayJob::default(),
             population: PopulationJob::default(),
             published: Arc::default(),
+            languages: Arc::default(),
             key_file: KeyFile::in_folder(&data),
             data,
             push_key: Arc::new(|| Ok(None)),

@@ -82,7 +82,8 @@ pub fn shown_files(entry: &EntryRow) -> impl Iterator<Item = (usize, &Enclosure,
         let is_new = file.group.is_none_or(|group| groups.insert(group));
         let kind = FileKind::of(file);
         // A page of a player can say that it is a file.
-        (is_new && recognise(&file.url).is_none()).then_some((place, file, kind))
+        let is_player = recognise(&file.url).is_some_and(|embed| embed.player.is_some());
+        (is_new && !is_player).then_some((place, file, kind))
     })
 }
 
@@ -90,7 +91,7 @@ pub fn shown_files(entry: &EntryRow) -> impl Iterator<Item = (usize, &Enclosure,
 pub fn own_player(entry: &EntryRow) -> Option<Embed> {
     let named = entry.link.iter().chain(&entry.media.player);
     let mut named = named.chain(entry.enclosures.iter().map(|file| &file.url));
-    named.find_map(|address| recognise(address))
+    named.find_map(|address| recognise(address).filter(|embed| embed.player.is_some()))
 }
 
 /// Whether two addresses show the same picture: blogs write the size into the name or the query.

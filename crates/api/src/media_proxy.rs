@@ -171,7 +171,9 @@ fn known_type(claimed: &str) -> Option<&'static str> {
     ];
     let bare = claimed.split(';').next()?.trim().to_ascii_lowercase();
     match bare.as_str() {
-        "audio/mp3" | "audio/mpeg3" | "application/octet-stream" => Some("audio/mpeg"),
+        "audio/mp3" | "audio/mpeg3" => Some("audio/mpeg"),
+        // Servers that store files without knowing them.
+        "application/octet-stream" | "binary/octet-stream" => Some("audio/mpeg"),
         "video/x-m4v" => Some("video/mp4"),
         _ => KNOWN.into_iter().find(|known| *known == bare),
     }
@@ -220,6 +222,7 @@ mod tests {
         for (bytes, kind, from, status) in [
             (&b"ID3\x04rest"[..], "audio/mpeg", 0, 206),
             (b"\xff\xfbrest", "audio/mp3; x=y", 0, 206),
+            (b"ID3\x04rest", "binary/octet-stream", 0, 206),
             (b"\0\0\0\x18ftypmp42", "video/mp4", 0, 206),
             (b"<html>", "audio/mpeg", 0, 415),
             (b"ID3", "text/html", 0, 415),

@@ -105,6 +105,7 @@ pub fn routes(context: &ServerContext) -> Router<ServerContext> {
         .route("/choices", post(choices::choose))
         .route("/style.css", get(assets::style))
         .route("/script.js", get(assets::script))
+        .route("/player.js", get(assets::player))
         .route("/icon.svg", get(assets::icon))
         .merge(bulk_routes())
         .merge(rule_routes())
@@ -143,6 +144,8 @@ fn bulk_routes() -> Router<ServerContext> {
         .route("/bulk/undo", post(feeds::bulk::undo))
         .route(tags::PATH, get(tags::list).post(tags::change))
         .route("/tags/order", post(tags::order))
+        .route(feeds::order::PATH, get(feeds::order::list).post(feeds::order::change))
+        .route("/feed-order/all", post(feeds::order::set))
 }
 
 /// Returns the routes of rules and labels.
@@ -151,6 +154,7 @@ fn rule_routes() -> Router<ServerContext> {
         .route("/rules", get(rules::list).post(rules::save))
         .route("/rules/new", get(rules::new))
         .route("/rules/try", post(rules::try_out))
+        .route("/rules/mute", post(rules::mute))
         .route("/rules/hidden/show", post(rules::show_hidden))
         .route("/rule/{name}", get(rules::edit))
         .route("/rule/{name}/{act}", post(rules::change))
@@ -176,6 +180,7 @@ fn app_routes() -> Router<ServerContext> {
         .route("/service-worker.js", get(app::worker))
         .route("/icons/app/{file}", get(app::icon))
         .route("/offline", get(app::offline))
+        .route("/offline.js", get(assets::offline_script))
         .route("/offline/entries", get(app::entries))
         .route("/offline/marks", post(app::marks))
 }

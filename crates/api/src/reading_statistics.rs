@@ -145,15 +145,9 @@ fn shares(
     now: Time,
 ) -> Result<Vec<FeedShare>, StoreError> {
     let names = store.feed_names_of(account, subscribed.iter().map(|one| one.feed))?;
-    let (later, earlier): (Vec<&Subscribed>, Vec<&Subscribed>) =
-        subscribed.iter().partition(|one| one.since > since);
-    let feeds: Vec<FeedId> = earlier.iter().map(|one| one.feed).collect();
-    let mut entries: HashMap<FeedId, u64> =
-        feeds.iter().copied().zip(store.entries_since(&feeds, since)?).collect();
-    for one in later {
-        let n = store.entries_since(&[one.feed], one.since)?;
-        entries.extend(n.first().map(|n| (one.feed, *n)));
-    }
+    let feeds: Vec<FeedId> = subscribed.iter().map(|one| one.feed).collect();
+    let counted = store.entries_since(account, &feeds, since)?;
+    let entries: HashMap<FeedId, u64> = feeds.into_iter().zip(counted).collect();
     let share = |one: &Subscribed| {
         let opened = opened.get(&one.feed).copied().unwrap_or(0);
         // An entry may be opened long after its publication.

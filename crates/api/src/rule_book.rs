@@ -105,7 +105,7 @@ fn kept(
             let tags = match tags.entry(entry.feed) {
                 hash_map::Entry::Occupied(known) => known.into_mut(),
                 hash_map::Entry::Vacant(place) => {
-                    place.insert(store.feed_audience(entry.feed, &[account])?.remove(&account))
+                    place.insert(store.reader_tags(account, entry.feed)?)
                 }
             };
             let (Some(feed), Some(tags)) = (feeds.get(entry.feed), tags) else { continue };

@@ -120,11 +120,26 @@ fn clean(dirty: &str, base: Option<&Url>, anchors: AnchorRule) -> String {
 /// Returns the text without tags and entities, such as that of a title. A space separates
 /// paragraphs and lines. A long text is cut.
 pub fn text(dirty: &str) -> String {
-    let dirty = beginning(dirty);
-    if !dirty.contains(['<', '&']) {
-        return dirty.into_owned();
+    without_tags(&beginning(dirty), " ")
+}
+
+/// Returns the text of an article or a transcript without tags and entities. A blank line separates
+/// paragraphs and lines. The text has the limits of an article, and a note where it was cut.
+pub fn long_text(dirty: &str) -> String {
+    let bounded = bounded(dirty);
+    let mut text = without_tags(&bounded.html, "\n\n");
+    if bounded.is_cut {
+        text.push_str("\n\n[This text was cut here.]");
     }
-    let clean = WITHOUT_BASE.clean(&dirty).to_string();
+    text
+}
+
+/// Removes tags and entities. `parting` separates paragraphs and lines.
+fn without_tags(dirty: &str, parting: &str) -> String {
+    if !dirty.contains(['<', '&']) {
+        return dirty.to_owned();
+    }
+    let clean = WITHOUT_BASE.clean(dirty).to_string();
     let mut text = String::with_capacity(clean.len());
     let mut rest = clean.as_str();
     while let Some(open) = rest.find('<') {
@@ -132,7 +147,7 @@ pub fn text(dirty: &str) -> String {
         text.push_str(&rest[..open]);
         let name = rest[open + 1..end].trim_start_matches('/').split([' ', '>']).next();
         if name.is_some_and(|name| PARTING.split(' ').any(|p| p == name)) {
-            text.push(' ');
+            text.push_str(parting);
         }
         rest = &rest[end..];
     }
@@ -241,6 +256,16 @@ mod tests {
     fn check(dirty: &str, expect: &str) {
         let base = Url::parse("https://example.org/blog/").unwrap();
         assert_eq!(html(dirty, Some(&base), None), expect);
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_paragraphs_and_says_where_it_was_cut() {
+        let paragraph = format!("<p>{}</p>", "word ".repeat(200));
+        let transcript = paragraph.repeat(150);
+        let text = long_text(&transcript);
+        assert_eq!(text.split_whitespace().count(), 30_000);
+        assert_eq!(text.split("\n\n").filter(|line| !line.trim().is_empty()).count(), 150);
+        assert!(long_text(&paragraph.repeat(1200)).ends_with("[This text was cut here.]"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use feed::{EntryId, Time};
+use query::limits::FIELD_BYTES_MAX;
 use query::{Entry, Fault, Search};
 use store::{AccountId, EntryRow, FeedRow, PAGE_BYTES_MAX, ReadEntry, Store, StoreError};
 
@@ -125,7 +126,8 @@ impl ArticleTexts {
         store: &Store,
         entries: impl Iterator<Item = EntryId>,
     ) -> Result<ArticleTexts, StoreError> {
-        Ok(ArticleTexts(store.article_texts(&entries.collect::<Vec<_>>())?))
+        let entries: Vec<EntryId> = entries.collect();
+        Ok(ArticleTexts(store.article_texts(&entries, FIELD_BYTES_MAX)?))
     }
 
     /// Returns a stored entry in the form that queries take, with its article if it is there.

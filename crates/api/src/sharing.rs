@@ -36,7 +36,7 @@ pub const READY: [ReadyService; 6] = [
         name: "Linkding",
         template: "https://HOST/bookmarks/new?url={url}&title={title}&auto_close",
     },
-    ReadyService { name: "Readeck", template: "https://HOST/bookmarks/add?url={url}" },
+    ReadyService { name: "Readeck", template: "https://HOST/bookmarks/unread?url={url}" },
     ReadyService {
         name: "Pinboard",
         template: "https://pinboard.in/add?next=same&url={url}&title={title}",
@@ -72,6 +72,12 @@ pub fn checked(name: &str, kind: ShareKind, template: &str) -> Result<ShareTarge
         template: template.to_owned(),
         signing_key: format!("whsec_{}", STANDARD.encode(bytes)),
     })
+}
+
+/// Removes what only the owner may see, for a token that only reads.
+pub fn without_secrets(target: ShareTarget) -> ShareTarget {
+    let template = FeedUrl::mask(&target.template);
+    ShareTarget { template, signing_key: String::new(), ..target }
 }
 
 fn check_template(template: &str) -> Result<(), String> {

@@ -72,9 +72,12 @@ pub fn suggestions(
     account: AccountId,
     now: Time,
 ) -> Result<Vec<Suggestion>, StoreError> {
+    let own = store.own_addresses(account)?;
     let mut finder = SuggestionFinder {
         store,
         account,
+        own_sites: own.iter().filter_map(|url| feed::site_of(url)).collect(),
+        own: own.iter().filter_map(|url| address_key(url)).collect(),
         dismissed: store.dismissed_feeds(account)?,
         names: HashMap::new(),
     };
@@ -111,6 +114,10 @@ struct SuggestionFinder<'a> {
     account: AccountId,
     /// Addresses that the person does not want.
     dismissed: HashSet<String>,
+    /// The addresses of the feeds that the person reads, as [`address_key`] writes them, and their
+    /// sites. Private feeds are among them.
+    own: HashSet<String>,
+    own_sites: HashSet<String>,
     names: HashMap<FeedId, FeedName>,
 }
 
@@ -136,7 +143,13 @@ impl SuggestionFinder<'_> {
         let name = self.names.get(&feed)?;
         let url = name.url.as_str().to_owned();
         let suggestion = Suggestion { title: shown_title(name), url, kind, reason };
-        (!self.dismissed.contains(&suggestion.url)).then_some(suggestion)
+        let is_unwanted = self.dismissed.contains(&suggestion.url) || self.reads(&suggestion.url);
+        (!is_unwanted).then_some(suggestion)
+    }
+
+    /// Returns whether the person reads this feed, perhaps under a slightly different address.
+    fn reads(&self, url: &str) -> bool {
+        address_key(url).is_some_and(|key| self.own.contains(&key))
     }
 
     /// Feeds that people with some of the same feeds read.
@@ -169,7 +182,8 @@ impl SuggestionFinder<'_> {
     fn linked(&mut self, now: Time) -> Result<Vec<Suggestion>, StoreError> {
         let limit = u32::try_from(OF_KIND_MAX + self.dismissed.len()).unwrap_or(u32::MAX);
         let since = now - LINKS_COUNT;
-        let sites = self.store.linked_sites_of(self.account, FEEDS_MIN, since, limit)?;
+        let mut sites = self.store.linked_sites_of(self.account, FEEDS_MIN, since, limit)?;
+        sites.retain(|site| !self.own_sites.contains(&site.site));
         self.learn_names(sites.iter().flat_map(|site| site.feeds.iter().copied()))?;
         let names: Vec<String> = sites.iter().map(|site| site.site.clone()).collect();
         let mut feeds = self.store.site_feeds(&names)?;
@@ -228,7 +242,9 @@ impl SuggestionFinder<'_> {
         reason: String,
     ) -> Result<Option<Suggestion>, StoreError> {
         let Ok(parsed) = FeedUrl::parse(url) else { return Ok(None) };
-        if self.dismissed.contains(url) || self.store.find_feed_of(self.account, url)?.is_some() {
+        let is_known = |url: &str| Ok(self.store.find_feed_of(self.account, url)?.is_some());
+        let is_unwanted = self.dismissed.contains(url) || self.reads(url);
+        if is_unwanted || is_known(url)? || is_known(parsed.twin().as_str())? {
             return Ok(None);
         }
         let title = title.map(|title| sanitise::text(&title));
@@ -236,6 +252,17 @@ impl SuggestionFinder<'_> {
         let title = title.unwrap_or_else(|| parsed.masked());
         Ok(Some(Suggestion { url: url.to_owned(), title, kind, reason }))
     }
+}
+
+/// Returns an address without the parts in which two addresses of one feed often differ: scheme,
+/// login, `www.` and a slash at the end.
+fn address_key(url: &str) -> Option<String> {
+    let parsed = FeedUrl::parse(url).ok()?;
+    let url = parsed.url();
+    let host = url.host_str()?;
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    let query = url.query().map_or(String::new(), |query| format!("?{query}"));
+    Some(format!("{host}{}{query}", url.path().trim_end_matches('/')))
 }
 
 fn neighbours(stored: &FeedNeighbours) -> BTreeMap<FeedId, Vec<Neighbour>> {

@@ -14,6 +14,7 @@ mod budget;
 mod bulk;
 mod error;
 mod extract;
+mod feed_order;
 mod feeds;
 mod health;
 mod labels;
@@ -47,6 +48,7 @@ fn routes() -> Vec<Route> {
     let mut routes = feeds::routes();
     routes.extend(bulk::routes());
     routes.extend(tags::routes());
+    routes.extend(feed_order::routes());
     routes.extend(reading::routes());
     routes.extend(stream::routes());
     routes.extend(queries::routes());

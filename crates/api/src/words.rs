@@ -165,11 +165,15 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
+/// The least number of people whose number is shown. A smaller one would say what a single person
+/// reads.
+const READERS_SHOWN_MIN: u64 = 3;
+
 /// Says how many people read a feed.
 pub fn readers_words(n: u64) -> String {
     match n {
-        0 => "None of its subscribers has read anything in the last 30 days.".to_owned(),
-        n => format!("{} this feed.", plural(n, "person reads", "people read")),
+        0..READERS_SHOWN_MIN => "Fewer than three people read this feed.".to_owned(),
+        n => format!("{} people read this feed.", count(n)),
     }
 }
 

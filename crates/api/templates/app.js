@@ -9,6 +9,9 @@
   const isOffline = root.dataset.offline !== undefined;
   const hasWorker = "serviceWorker" in navigator && "indexedDB" in window;
   const SYNC_EVERY = 5 * 60 * 1000;
+  const RETRY_AFTER = 60 * 1000;
+  // A server that does not answer must not block the next attempt.
+  const SEND_MAX = 20 * 1000;
 
   // --- The database: one for the device, with rows of each account under its number.
 
@@ -49,36 +52,114 @@
   // --- Marks that wait for the network. They are sent in their order, and deleted only after the
   // server has taken them.
 
-  // Keeps a mark on this device. Returns false if the device cannot.
-  const keep = async (name, entry) => {
+  const marks = () => act(["marks"], "readonly", (store) => answer(store("marks").getAll()));
+
+  // Marks that were not sent yet are nowhere else, so the browser should not delete them. Chromium
+  // and Safari decide by themselves; Firefox asks the person.
+  const persist = () => navigator.storage?.persist?.().catch(() => false);
+
+  // Keeps marks of one kind on this device. Returns false if the device cannot.
+  const keep = async (name, ...entries) => {
     const who = isOffline ? await owner() : account;
     if (!hasWorker || who === "") return false;
-    await act(["marks"], "readwrite", (store) => answer(store("marks").add({ account: who, name, entry })));
-    await send().catch(() => null);
+    await act(["marks"], "readwrite", (store) =>
+      entries.forEach((entry) => store("marks").add({ account: who, name, entry })));
+    persist();
+    send();
     return true;
   };
 
   const owner = () => act(["facts"], "readonly", (store) => answer(store("facts").get("owner")))
     .then((who) => who ?? "");
 
+  // Sends all marks of this account. Returns "sent" if none waits any more, "login" if the session
+  // has ended, or else "later". It tries again after a minute.
   let sending = Promise.resolve();
+  let retry = 0;
   const send = () => {
-    sending = sending.catch(() => null).then(sendNow);
+    if (account === "") return Promise.resolve("later");
+    sending = sending.then(() => inTurn(sendNow)).catch(() => "later").then((said) => {
+      clearTimeout(retry);
+      if (said === "later") retry = setTimeout(send, RETRY_AFTER);
+      return said;
+    });
     return sending;
   };
 
+  // Two windows must not send the same marks: those of the slower one would arrive after newer ones.
+  const inTurn = (work) => (navigator.locks ? navigator.locks.request("tidings-marks", work) : work());
+
   const sendNow = async () => {
-    if (account === "" || !navigator.onLine) return;
-    const all = await act(["marks"], "readonly", (store) => answer(store("marks").getAll()));
-    const own = all.filter((mark) => mark.account === account).slice(0, 500);
-    if (!own.length) return;
-    const body = new URLSearchParams({ form_key: root.dataset.key ?? "", account });
-    own.forEach((mark) => body.append("mark", `${mark.name} ${mark.entry}`));
-    const sent = await fetch("/offline/marks", { method: "POST", body, redirect: "manual" });
-    if (sent.status !== 204) return;
-    await act(["marks"], "readwrite", (store) => own.forEach((mark) => store("marks").delete(mark.number)));
-    if (all.length > own.length) await sendNow();
+    const refused = await act(["facts"], "readonly", (store) => answer(store("facts").get("refused")));
+    // The first account takes over the marks from the time without accounts.
+    const isOwn = (mark) => mark.account === account || (mark.account === "0" && refused !== account);
+    const own = (await marks()).filter(isOwn);
+    if (!own.length) return "sent";
+    if (!navigator.onLine) return "later";
+    const who = own[0].account;
+    const part = own.filter((mark) => mark.account === who).slice(0, 500);
+    const body = new URLSearchParams({ form_key: root.dataset.key ?? "", account: who });
+    part.forEach((mark) => body.append("mark", `${mark.name} ${mark.entry}`));
+    const signal = AbortSignal.timeout(SEND_MAX);
+    const sent = await fetch("/offline/marks", { method: "POST", body, redirect: "manual", signal });
+    if (sent.type === "opaqueredirect") return "login";
+    if (sent.status === 409 && who !== account) {
+      await act(["facts"], "readwrite", (store) => store("facts").put(account, "refused"));
+    } else if (sent.status === 204) {
+      await act(["marks"], "readwrite", (store) => part.forEach((mark) => store("marks").delete(mark.number)));
+    } else {
+      return "later";
+    }
+    return sendNow();
   };
+
+  // Shows a mark on the line of its entry.
+  const show = (item, name) => {
+    if (name === "star" || name === "unstar") {
+      item.classList.toggle("starred", name === "star");
+      const button = item.querySelector("button.star");
+      button.name = name === "star" ? "unstar" : "star";
+      button.setAttribute("aria-label", name === "star" ? "Remove star" : "Star");
+    } else {
+      item.classList.toggle("read", name !== "unread");
+      const button = item.querySelector("button.mark");
+      button.name = name === "unread" ? "read" : "unread";
+      button.setAttribute("aria-label", name === "unread" ? "Mark read" : "Mark unread");
+    }
+  };
+
+  const showWaiting = async (who) => {
+    for (const mark of (await marks()).filter((one) => one.account === who)) {
+      const item = document.querySelector(`#lines > li[data-entry="${mark.entry}"]`);
+      if (item) show(item, mark.name);
+    }
+  };
+
+  // A form with marks is newer than the marks that wait, so these go first. Without a network, its
+  // mark waits too.
+  const SINGLE = ["read", "unread", "star", "unstar"];
+  let going = null;
+  const submitInOrder = async (form, button) => {
+    const limit = new Promise((done) => { setTimeout(done, SEND_MAX); });
+    await Promise.race([send(), limit]);
+    if (!navigator.onLine && SINGLE.includes(button?.name) && await keep(button.name, Number(button.value))) {
+      location.href = form.elements.back?.value ?? location.href;
+      return;
+    }
+    going = form;
+    form.requestSubmit(button);
+  };
+
+  const watchForms = () => document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || !form.getAttribute("action")?.startsWith("/marks")) return;
+    if (going === form) {
+      going = null;
+      return;
+    }
+    event.preventDefault();
+    submitInOrder(form, event.submitter);
+  });
 
   // --- The newest unread entries, for reading without a network.
 
@@ -114,94 +195,13 @@
   };
 
   // Deletes what was kept for reading. Marks that were not sent stay until their owner is back.
-  const forget = () => act(["entries", "facts"], "readwrite", (store) => {
-    store("entries").clear();
-    store("facts").clear();
-  });
-
-  // --- The page without a network.
-
-  const element = (name, attributes, ...children) => {
-    const made = document.createElement(name);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-    made.append(...children);
-    return made;
-  };
-
-  const line = (entry) => {
-    const link = element("a", { href: `/entry/${entry.id}` }, entry.title);
-    const button = (kind, name, label) =>
-      element("button", { class: kind, name, value: entry.id, "aria-label": label, type: "button" });
-    return element(
-      "li", { class: "line-item", "data-entry": entry.id, id: `e${entry.id}` },
-      element("h2", { dir: "auto" }, link),
-      element("p", { class: "meta" }, element("bdi", {}, entry.feed), " ", entry.published),
-      element("p", { class: "acts" }, button("star", "star", "Star"), button("mark", "read", "Mark read")),
-    );
-  };
-
-  const showOffline = async () => {
-    const list = document.querySelector("#lines");
-    const says = document.querySelector("#offline-says");
-    if (!hasWorker) return;
-    const who = await owner();
-    const entries = who === "" ? [] : await act(["entries"], "readonly", (store) =>
-      answer(store("entries").getAll(of(who))));
-    entries.sort((a, b) => b.at - a.at || b.id - a.id);
-    says.textContent = entries.length
-      ? `There is no connection. You can read these ${entries.length} entries; your marks are sent later.`
-      : "There is no connection, and no entries are stored on this device.";
-    list.replaceChildren(...entries.map(line));
-    const waiting = await act(["marks"], "readonly", (store) => answer(store("marks").getAll()));
-    const show = (item, name) => {
-      if (name === "read" || name === "unread") {
-        item.classList.toggle("read", name === "read");
-        item.querySelector("button.mark").name = name === "read" ? "unread" : "read";
-      } else {
-        item.classList.toggle("starred", name === "star");
-        item.querySelector("button.star").name = name === "star" ? "unstar" : "star";
-      }
-    };
-    for (const mark of waiting.filter((one) => one.account === who)) {
-      const item = list.querySelector(`li[data-entry="${mark.entry}"]`);
-      if (item) show(item, mark.name);
-    }
-    const texts = new Map(entries.map((entry) => [String(entry.id), entry]));
-    const toggle = (item) => {
-      const shown = item.querySelector(".article");
-      if (shown) {
-        shown.remove();
-        return;
-      }
-      const entry = texts.get(item.dataset.entry);
-      const prose = element("div", { class: "prose", dir: "auto" });
-      // The server has sanitised it, and the policy of the page forbids scripts in it.
-      prose.innerHTML = entry.html || "<p>The feed has no text for this entry.</p>";
-      const article = element("article", { class: "article" }, prose);
-      if (entry.link) {
-        article.append(element("p", {}, element("a", { href: entry.link, rel: "noopener noreferrer nofollow", target: "_blank", class: "original" }, "Original")));
-      }
-      item.append(article);
-      if (!item.classList.contains("read")) press(item, "read");
-    };
-    const press = async (item, name) => {
-      if (await keep(name, Number(item.dataset.entry))) show(item, name);
-    };
-    list.addEventListener("click", (event) => {
-      const item = event.target.closest("li");
-      const button = event.target.closest("button");
-      if (button) press(item, button.name);
-      else if (event.target.closest("h2 a")) {
-        event.preventDefault();
-        toggle(item);
-      }
+  const forget = () => {
+    const positions = Object.keys(localStorage).filter((key) => key.startsWith("tidings-position "));
+    positions.forEach((key) => localStorage.removeItem(key));
+    return act(["entries", "facts"], "readwrite", (store) => {
+      store("entries").clear();
+      store("facts").clear();
     });
-    const wanted = location.pathname.match(/^\/entry\/(\d+)$/);
-    const item = wanted && list.querySelector(`li[data-entry="${wanted[1]}"]`);
-    if (item) {
-      toggle(item);
-      item.scrollIntoView();
-    }
   };
 
   // --- Swipes: to the right marks read or unread, to the left stars.
@@ -267,15 +267,13 @@
     event.preventDefault();
     // Marks go first, then everything that was kept for reading.
     Promise.race([send(), new Promise((done) => { setTimeout(done, 5000); })])
-      .catch(() => null).then(forget).catch(() => null).then(() => logout.submit());
+      .then(forget).catch(() => null).then(() => logout.submit());
   });
 
-  globalThis.keepMark = keep;
+  globalThis.keepMarks = keep;
+  globalThis.sendMarks = send;
   if (isOffline) {
-    showOffline().catch(() => null);
-    // Browsers also say so when only the device has a network.
-    addEventListener("online", () => fetch("/healthz", { cache: "no-store" })
-      .then((reply) => { if (reply.ok) location.reload(); }).catch(() => null));
+    globalThis.device = { hasWorker, act, answer, of, owner, keep, show, showWaiting };
     return;
   }
   if (!hasWorker) return;
@@ -284,6 +282,9 @@
     return;
   }
   navigator.serviceWorker.register("/service-worker.js").catch(() => null);
+  if (matchMedia("(display-mode: standalone)").matches) persist();
+  watchForms();
+  showWaiting(account).catch(() => null).then(send);
   // The list comes first; the copies for later wait a moment.
   const start = () => sync().catch(() => null);
   // Another person was here before.

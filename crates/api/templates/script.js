@@ -8,22 +8,34 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 
 // --- Marks: sends the buttons of a list without reloading.
 
+const SINGLE = ["read", "unread", "star", "unstar"];
+
+// Returns what a button does, as marks of single entries.
+const marksOf = (button) => {
+  if (SINGLE.includes(button.name)) return [button.name, Number(button.value)];
+  const list = items();
+  const down = list.slice(0, list.indexOf(button.closest("li")) + 1);
+  return ["read", ...down.map((item) => Number(item.dataset.entry))];
+};
+
 const mark = async (button) => {
   const form = button.form;
   const body = new URLSearchParams(new FormData(form));
   body.append(button.name, button.value);
   body.append("part", "1");
-  // A redirect to the login page means that the mark was not made.
-  let answer;
-  try {
-    answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
-  } catch (error) {
-    // Without a network the mark waits on this device.
-    const single = ["read", "unread", "star", "unstar"].includes(button.name);
-    if (single && await globalThis.keepMark?.(button.name, Number(button.value))) return;
-    throw error;
+  const parts = marksOf(button);
+  // Marks that wait on this device are older, so they go first. This one waits with them if they
+  // cannot be sent.
+  let state = await (globalThis.sendMarks?.() ?? "sent");
+  if (state === "sent") {
+    const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" }).catch(() => null);
+    if (answer?.status === 204) return;
+    // A redirect to the login page means that the mark was not made.
+    if (answer?.type === "opaqueredirect") state = "login";
+    else if (answer && answer.status < 500) throw new Error(`the mark was not made: ${answer.status}`);
   }
-  if (answer.status !== 204) throw new Error(`the mark was not made: ${answer.status}`);
+  const isKept = await globalThis.keepMarks?.(...parts);
+  if (!isKept || state === "login") throw new Error("the mark was not made yet");
 };
 
 const setRead = (item, read) => {
@@ -108,11 +120,14 @@ const toggle = async (item, toTop = false) => {
   const href = one("h2 a", item).href;
   const part = new URL(href);
   part.searchParams.set("part", "1");
+  // An older mark of this entry must not win over its opening.
+  const state = await (globalThis.sendMarks?.() ?? "sent");
   const answer = await fetch(part).catch(() => null);
   if (!answer?.ok || answer.redirected) {
     location.href = href;
     return;
   }
+  if (state !== "sent") globalThis.keepMarks?.("open", Number(item.dataset.entry));
   const holder = document.createElement("template");
   holder.innerHTML = await answer.text();
   const article = one("article", holder.content);
@@ -290,77 +305,39 @@ const lookAgain = async () => {
 };
 if (one(".single .whole[data-waiting]")) setTimeout(lookAgain, 1500);
 
-// --- The player: speed, steps of 30 seconds, chapters, and the position, which other devices see.
+// --- Positions in recordings, which other devices see. A browser may lose what a page sends while
+// somebody leaves it. So each position waits on the device until the server has answered. The next
+// page sends it again.
 
-const player = one(".play audio, .play video");
-if (player) {
-  const acts = one(".player-acts");
-  acts.hidden = false;
-  let kept = Number(player.dataset.position);
-  const jump = (seconds) => {
-    if (player.readyState > 0) player.currentTime = seconds;
-    else player.addEventListener("loadedmetadata", () => { player.currentTime = seconds; }, { once: true });
-  };
-  if (kept > 0) {
-    const minutes = `${Math.floor(kept / 60)}:${String(kept % 60).padStart(2, "0")}`;
-    one("[data-kept]").textContent = `continues at ${minutes}`;
-    jump(kept);
+const WAITING = "tidings-position ";
+// A browser may forbid it.
+const device = (() => {
+  try {
+    return localStorage;
+  } catch {
+    return null;
   }
-  const keep = (beacon) => {
-    const seconds = player.currentTime;
-    if (!seconds || Math.abs(seconds - kept) < 1) return;
-    kept = seconds;
-    const body = new URLSearchParams({
-      form_key: player.dataset.key, enclosure: player.dataset.enclosure, seconds: String(seconds),
-    });
-    if (Number.isFinite(player.duration)) body.set("duration", String(player.duration));
-    const address = `/play/${player.dataset.entry}/position`;
-    if (beacon) navigator.sendBeacon(address, body);
-    else fetch(address, { method: "POST", body, redirect: "manual" }).catch(() => null);
-  };
-  setInterval(() => { if (!player.paused) keep(false); }, 15000);
-  player.addEventListener("pause", () => keep(false));
-  player.addEventListener("ended", () => keep(false));
-  addEventListener("pagehide", () => keep(true));
-  const speed = one("[data-speed]");
-  speed.addEventListener("change", () => {
-    player.defaultPlaybackRate = Number(speed.value);
-    player.playbackRate = Number(speed.value);
-  });
-  document.addEventListener("click", (event) => {
-    const skip = event.target.closest("[data-skip]");
-    if (skip) player.currentTime = Math.max(0, player.currentTime + Number(skip.dataset.skip));
-    const chapter = event.target.closest(".chapters [data-start]");
-    if (!chapter) return;
-    event.preventDefault();
-    jump(Number(chapter.dataset.start));
-    player.play().catch(() => null);
-  });
-  player.addEventListener("timeupdate", () => {
-    let current = null;
-    for (const chapter of all(".chapters a[data-start]")) {
-      chapter.removeAttribute("aria-current");
-      if (Number(chapter.dataset.start) <= player.currentTime) current = chapter;
-    }
-    current?.setAttribute("aria-current", "true");
-  });
-  // Chapters in a file of their own: we fetch them, the publisher does not see who listens.
-  const listed = one("[data-spoken=chapters] a");
-  listed?.addEventListener("click", async (event) => {
-    event.preventDefault();
-    const answer = await fetch(listed.href).catch(() => null);
-    if (!answer?.ok || answer.redirected) { location.href = listed.href; return; }
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const list = page.querySelector(".chapters");
-    for (const item of all("li", list)) {
-      const link = document.createElement("a");
-      link.href = "#";
-      link.dataset.start = one("time", item)?.dataset.start ?? 0;
-      link.append(...item.childNodes);
-      item.append(link);
-    }
-    listed.closest("p").replaceWith(list);
-  });
+})();
+const waiting = (key) => JSON.parse(device?.getItem(key) ?? "null");
+const formOf = ({ enclosure, seconds, duration, at }) => {
+  const body = new URLSearchParams({ form_key: document.documentElement.dataset.key ?? "", enclosure, seconds, at });
+  if (Number.isFinite(duration)) body.set("duration", duration);
+  return body;
+};
+const sendPosition = (key) => {
+  const position = waiting(key);
+  if (position?.account !== document.documentElement.dataset.account) {
+    device?.removeItem(key);
+    return;
+  }
+  const request = { method: "POST", body: formOf(position), redirect: "manual", keepalive: true };
+  fetch(`/play/${position.entry}/position`, request).then((answer) => {
+    const isTaken = answer.ok || answer.status === 404 || answer.status === 422;
+    if (isTaken && waiting(key)?.at === position.at) device.removeItem(key);
+  }).catch(() => null);
+};
+if (document.documentElement.dataset.account !== undefined) {
+  Object.keys(device ?? {}).filter((key) => key.startsWith(WAITING)).forEach(sendPosition);
 }
 
 // --- Sharing: the dialog of the phone, and a button that copies the link.
@@ -386,12 +363,12 @@ document.addEventListener("click", async (event) => {
   button.textContent = copied ? "Copied" : "Could not copy";
 });
 
-// --- The list of tags: drag a tag, or move it with Alt and an arrow key.
+// --- Lists in an own order, of tags or feeds: drag an item, or move it with Alt and an arrow key.
 for (const list of all("ol[data-order]")) {
   let dragged = null;
   const send = async () => {
     const body = new URLSearchParams({ form_key: list.dataset.formKey, part: "1" });
-    all("li[data-tag]", list).forEach((item) => body.append("tag", item.dataset.tag));
+    all("li[data-item]", list).forEach((item) => body.append("item", item.dataset.item));
     const answer = await fetch(list.dataset.order, { method: "POST", body, redirect: "manual" }).catch(() => null);
     if (answer?.status !== 204) location.reload();
   };
@@ -400,7 +377,7 @@ for (const list of all("ol[data-order]")) {
     if (after) other.after(item);
     else other.before(item);
   };
-  for (const item of all("li[data-tag]", list)) {
+  for (const item of all("li[data-item]", list)) {
     item.draggable = true;
     item.addEventListener("dragstart", () => { dragged = item; });
     item.addEventListener("dragend", () => { dragged = null; send(); });

@@ -9,6 +9,8 @@
 mod blocks;
 mod captions;
 mod leading;
+mod lines;
+mod months;
 mod named;
 mod spoken;
 mod trailing;
@@ -17,6 +19,7 @@ use dom_query::{NodeRef, Selection};
 
 use crate::base::PageBase;
 
+pub use blocks::is_heading;
 pub use captions::captions;
 
 /// Characters that the article keeps whatever the steps find.
@@ -43,6 +46,6 @@ pub fn make_absolute(root: &NodeRef<'_>, base: &PageBase) {
 }
 
 /// Returns the lower-case letters and digits of a text. Two texts with the same ones read alike.
-fn folded(text: &str) -> String {
+pub fn folded(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -47,6 +47,18 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Result<Cow<'a,
     Ok(WINDOWS_1252.decode_without_bom_handling(bytes).0)
 }
 
+/// Returns the bytes of a page in a form that reads the same without the HTTP header. If only the
+/// header names their charset, they become UTF-8 with a byte order mark. Else they stay the same.
+pub fn self_contained<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Cow<'a, [u8]> {
+    match (decode(bytes, content_type), decode(bytes, None)) {
+        (Ok(with), Ok(without)) if with != without => {
+            let mark = [0xef, 0xbb, 0xbf];
+            Cow::Owned([mark.as_slice(), with.as_bytes()].concat())
+        }
+        _ => Cow::Borrowed(bytes),
+    }
+}
+
 /// UTF-16 without a byte order mark shows in the zero byte next to the first `<`.
 fn wide(bytes: &[u8]) -> Option<Cow<'_, str>> {
     let encoding = match bytes {
@@ -124,6 +136,17 @@ mod tests {
         assert!(decode(old, None).unwrap().ends_with('中'));
         check(b"caf\xc3\xa9", None, "café");
         check(b"caf\xe9 \x93x\x94", None, "café “x”");
+    }
+
+    #[test]
+    fn a_page_that_is_kept_reads_the_same_without_its_header() {
+        let koi8 = b"<p>\xf7\xcf\xd4</p>";
+        let header = Some("text/html; charset=koi8-r");
+        assert_eq!(decode(koi8, header).unwrap(), "<p>Вот</p>");
+        let kept = self_contained(koi8, header);
+        assert_eq!(decode(&kept, None).unwrap(), "<p>Вот</p>");
+        let declared = b"<meta charset=koi8-r><p>\xf7\xcf\xd4</p>";
+        assert_eq!(self_contained(declared, header), declared.as_slice(), "as it came");
     }
 
     #[test]

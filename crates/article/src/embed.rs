@@ -15,8 +15,9 @@ pub struct Embed {
     pub kind: EmbedKind,
     /// The page that shows it.
     pub link: String,
-    /// The address for a frame, in the form that tracks least.
-    pub player: String,
+    /// The address for a frame, in the form that tracks least. `None`: the site plays in frames of
+    /// known pages only, so there is a link and no player.
+    pub player: Option<String>,
     /// The address of a still image, if the site has one under a known address.
     pub still: Option<String>,
 }
@@ -53,9 +54,32 @@ pub fn recognise(address: &str) -> Option<Embed> {
 /// Marks the frames that we know, so that the extraction keeps them. The library lets frames pass
 /// that have an attribute with the address of a video.
 pub fn mark(root: &NodeRef<'_>) {
+    for frame in Selection::from(*root).select("iframe, embed, object").nodes() {
+        make_ascii(frame);
+    }
     for frame in Selection::from(*root).select("iframe[src], iframe[data-src]").nodes() {
         if source(frame).is_some() {
             frame.set_attr("data-known-player", "https://www.youtube.com/embed/");
+        }
+    }
+}
+
+/// Escapes letters outside ASCII. The library looks two and four bytes before the name of a video
+/// site, and panics inside a letter (dom_smoothie 0.19, `is_video_url`). Fuzzing found it.
+fn make_ascii(frame: &NodeRef<'_>) {
+    for attribute in frame.attrs().iter().filter(|attribute| !attribute.value.is_ascii()) {
+        let escape = |byte: u8| match byte.is_ascii() {
+            true => char::from(byte).to_string(),
+            false => format!("%{byte:02X}"),
+        };
+        let escaped: String = attribute.value.bytes().map(escape).collect();
+        frame.set_attr(&attribute.name.local, &escaped);
+    }
+    if frame.has_name("object") && !frame.inner_html().is_ascii() {
+        match source(frame) {
+            Some(_) => frame.set_html(""),
+            // Its words are for browsers that do not show it.
+            None => frame.rename("div"),
         }
     }
 }
@@ -106,7 +130,10 @@ mod tests {
     #[track_caller]
     fn check(address: &str, site: &str, link: &str, player: &str, still: Option<&str>) {
         let embed = recognise(address).unwrap_or_else(|| panic!("{address}"));
-        assert_eq!((embed.site, embed.link.as_str(), embed.player.as_str()), (site, link, player));
+        assert_eq!(
+            (embed.site, embed.link.as_str(), embed.player.as_deref()),
+            (site, link, Some(player))
+        );
         assert_eq!(embed.still.as_deref(), still, "{address}");
     }
 
@@ -201,6 +228,13 @@ mod tests {
         assert_eq!((sound.kind, sound.link.as_str()), {
             (EmbedKind::Sound, "https://soundcloud.com/someone/song")
         });
+        let player =
+            "https://w.soundcloud.com/player/?url=https%3A%2F%2Fsoundcloud.com%2Fsomeone%2Fsong";
+        assert_eq!(sound.player.as_deref(), Some(player));
+        for frame in ["?video=v123456789&parent=blog.example", "?channel=someone&parent=e.org"] {
+            let video = recognise(&format!("https://player.twitch.tv/{frame}")).unwrap();
+            assert_eq!((video.site, video.player), ("Twitch", None));
+        }
     }
 
     #[test]
@@ -213,6 +247,8 @@ mod tests {
             "javascript:alert(1)",
             "https://player.vimeo.com/video/abc",
             "https://example.org/videos/embed/not-a-uuid",
+            "https://a;script-src.example/videos/embed/9c9de5e8-0a1e-484a-b099-e80766180a6d",
+            "https://a,b.example/videos/embed/9c9de5e8-0a1e-484a-b099-e80766180a6d",
             "https://w.soundcloud.com/player/?url=javascript:x",
             "",
         ] {

@@ -84,6 +84,7 @@ fn by_score(
     parts: PageParts,
 ) -> Result<ExtractedArticle, NoArticle> {
     unname_headings(&document);
+    places::hide_section_ids(&document.root());
     places::note(&document);
     let mut page = readability(document, url)?;
     let mut found = page.parse().map_err(|_| NoArticle::NoMainText)?;
@@ -140,6 +141,7 @@ fn by_rule(
         root.append_child(node);
     }
     cleaning::make_absolute(&root, &parts.base);
+    places::hide_section_ids(&root);
     article(&root, declared, parts)
 }
 

@@ -23,6 +23,7 @@ pub mod topic;
 
 use feed::Time;
 
+pub use decoding::self_contained;
 pub use extraction::{ExtractionRule, extract};
 pub use limits::PAGE_BYTES_MAX;
 pub use refusal::NoArticle;

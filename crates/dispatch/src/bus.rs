@@ -86,7 +86,8 @@ impl BusMessage {
         wire::decode_up_to(self.wire, &self.bytes)
     }
 
-    /// Decodes a message whose form is the same in every version.
+    /// Decodes a message whose form is the same in every version. Its sender may have written a
+    /// version that this process does not know.
     pub fn decode_any<T: DeserializeOwned>(&self) -> Result<T, WireError> {
         wire::decode_any(&self.bytes)
     }
@@ -110,7 +111,8 @@ impl BusReceiver {
             if message.status.is_some_and(|status| !status.is_success()) {
                 continue;
             }
-            match self.unpacker.take(&message.payload, self.bus.stopwatch.elapsed()) {
+            let (sender, now) = (message.reply.as_deref(), self.bus.stopwatch.elapsed());
+            match self.unpacker.take(&message.payload, sender.unwrap_or_default(), now) {
                 Ok(Some(bytes)) => {
                     let reply = message.reply.map(|subject| subject.to_string());
                     return Some(BusMessage { reply, bytes, wire: self.bus.wire });
@@ -167,6 +169,11 @@ impl Bus {
         self.wire
     }
 
+    /// The version in messages whose form is the same in every version.
+    pub fn wire_of_any(&self) -> u32 {
+        wire::oldest(self.wire)
+    }
+
     pub fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
@@ -199,14 +206,9 @@ impl Bus {
         self.send(format!("{}.{subject}", self.name), wire, body, reply).await
     }
 
-    /// Answers a message at the place that it names.
-    pub async fn answer<T: Serialize>(
-        &self,
-        reply: &str,
-        wire: u32,
-        body: &T,
-    ) -> Result<(), BusError> {
-        self.send(reply.to_owned(), wire, body, None).await
+    /// Answers a message at the place that it names. Answers have the same form in every version.
+    pub async fn answer<T: Serialize>(&self, reply: &str, body: &T) -> Result<(), BusError> {
+        self.send(reply.to_owned(), self.wire_of_any(), body, None).await
     }
 
     async fn send<T: Serialize>(
@@ -230,15 +232,15 @@ impl Bus {
         Ok(())
     }
 
-    /// Asks a question and waits for its one answer. Fails at once if nobody listens.
+    /// Asks a question and waits for its one answer. Fails at once if nobody listens. Questions
+    /// have the same form in every version.
     pub async fn ask<T: Serialize>(
         &self,
         subject: &str,
-        wire: u32,
         body: &T,
         within: Duration,
     ) -> Result<BusMessage, BusError> {
-        let mut frames = self.frames(wire, body)?;
+        let mut frames = self.frames(self.wire_of_any(), body)?;
         let (Some(frame), true) = (frames.pop(), frames.is_empty()) else {
             return Err(BusError::NoAnswer("the question is too long".to_owned()));
         };
@@ -249,7 +251,7 @@ impl Bus {
         let answer = answer.map_err(|_| no_answer("it took too long".to_owned()))?;
         let answer = answer.map_err(|error| no_answer(error.to_string()))?;
         self.count(answer.payload.len());
-        let bytes = Unpacker::default().take(&answer.payload, Duration::ZERO)?;
+        let bytes = Unpacker::default().take(&answer.payload, "", Duration::ZERO)?;
         let bytes = bytes.ok_or_else(|| no_answer("the answer is too long".to_owned()))?;
         Ok(BusMessage { reply: None, bytes, wire: self.wire })
     }
@@ -292,7 +294,7 @@ impl BusEvents {
                 tracing::info!("connected to the bus");
             }
             Event::Disconnected => tracing::warn!("not connected to the bus; trying again"),
-            Event::ServerError(error) => tracing::error!(%error, "the bus refuses something"),
+            Event::ServerError(error) => self.log_trouble(refusal(&error.to_string())),
             Event::ClientError(error) => self.log_trouble(trouble(&error)),
             Event::SlowConsumer(_) => tracing::warn!("messages of the bus were dropped: too many"),
             Event::LameDuckMode | Event::Draining | Event::Closed => {}
@@ -305,6 +307,18 @@ impl BusEvents {
             tracing::error!("{text}");
             *last = Some(text);
         }
+    }
+}
+
+/// Says what the server refuses, and what helps. A machine that may not listen has the key of
+/// another name.
+fn refusal(error: &str) -> String {
+    if error.contains("Permissions Violation for Subscription") {
+        "the bus does not let this machine listen: the key of `[bus] key` belongs to another name. \
+         Write the name that the configuration of the NATS server gives it into `[machine] name`"
+            .to_owned()
+    } else {
+        format!("the bus refuses something: {error}")
     }
 }
 
@@ -334,5 +348,9 @@ mod tests {
         assert!(said(ConnectErrorKind::AuthorizationViolation).contains("[bus] key"));
         assert!(said(ConnectErrorKind::Io).contains("[bus] ca"));
         assert!(said(ConnectErrorKind::TimedOut).contains("timed out"));
+        let violation = "nats: Permissions Violation for Subscription to \"tidings.job.t.1\"";
+        assert!(refusal(violation).contains("[machine] name"));
+        let violation = "nats: Permissions Violation for Publish to \"tidings.seat\"";
+        assert!(refusal(violation).contains("tidings.seat"));
     }
 }

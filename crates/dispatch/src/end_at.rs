@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The environment variable that names a place, or a place and how often it is passed first:
-/// `poll-recorded`, `poll-recorded:3`.
+/// `poll-recorded`, `poll-recorded:3`. With `panic:` before it, only the task panics.
 pub const END_AT_VARIABLE: &str = "TIDINGS_END_AT";
 
 /// A place in the work of a machine.
@@ -74,6 +74,7 @@ pub fn end_at(point: EndPoint) {
         wish
     });
     if asked.as_ref().is_some_and(|wish| wish.is_now(point)) {
+        assert!(!asked.as_ref().is_some_and(|wish| wish.panics), "{END_AT_VARIABLE}: a panic");
         tracing::error!("{END_AT_VARIABLE}: this process ends at {}", point.word());
         std::process::abort();
     }
@@ -87,6 +88,7 @@ pub fn end_at(_: EndPoint) {}
 #[cfg(debug_assertions)]
 struct EndWish {
     point: EndPoint,
+    panics: bool,
     /// How often the place is passed before.
     left: AtomicU32,
 }
@@ -94,11 +96,15 @@ struct EndWish {
 #[cfg(debug_assertions)]
 impl EndWish {
     fn parse(text: &str) -> Option<EndWish> {
+        let (text, panics) = match text.strip_prefix("panic:") {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
         let (word, times) = text.split_once(':').unwrap_or((text, "1"));
         let times: u32 = times.parse().ok()?;
         let all = EndPoint::OF_CONTROLLER.iter().chain(&EndPoint::OF_TERMINAL);
         let point = *all.into_iter().find(|point| point.word() == word)?;
-        Some(EndWish { point, left: AtomicU32::new(times.checked_sub(1)?) })
+        Some(EndWish { point, panics, left: AtomicU32::new(times.checked_sub(1)?) })
     }
 
     fn is_now(&self, point: EndPoint) -> bool {
@@ -118,6 +124,8 @@ mod tests {
         let points = [EndPoint::JobsSent, EndPoint::PollRecorded, EndPoint::PollRecorded];
         assert!(!points.into_iter().any(|point| wish.is_now(point)));
         assert!(wish.is_now(EndPoint::PollRecorded));
+        let panics = EndWish::parse("panic:jobs-sent:2").is_some_and(|wish| wish.panics);
+        assert!(panics && !wish.panics);
         assert!(EndWish::parse("jobs-sent").is_some_and(|wish| wish.is_now(EndPoint::JobsSent)));
     }
 

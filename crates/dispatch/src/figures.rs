@@ -16,6 +16,9 @@ pub struct RoadFigures {
     /// Grants whose end came before a result.
     pub expired: u64,
     pub window_questions: u64,
+    /// Commits of the rows of granted requests, and how long they took together.
+    pub grant_commits: u64,
+    pub grant_commit_micros: u64,
     /// Messages and bytes on the bus, since the controller connected.
     pub messages: u64,
     pub bytes: u64,

@@ -2,6 +2,7 @@
 //! Pure: the caller gives chance and time. A lost part costs the whole message, which its sender
 //! sends again.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::Read;
 use std::time::Duration;
@@ -16,8 +17,10 @@ const PART_BYTES_MAX: usize = 512 * 1024;
 const LEVEL: i32 = 1;
 /// A message whose parts have not all arrived after so long is given up.
 const PARTS_WITHIN: Duration = Duration::from_secs(10);
-/// Messages that may be incomplete at once, so that a broken sender cannot fill the memory.
+/// Messages that may be incomplete at once, and their bytes together, so that nobody can fill the
+/// memory. Beyond that, the sender with most of them loses its oldest message.
 const INCOMPLETE_MAX: usize = 32;
+const INCOMPLETE_BYTES_MAX: usize = 4 * MESSAGE_BYTES_MAX;
 
 const PLAIN: u8 = 0;
 const COMPRESSED: u8 = 1;
@@ -61,22 +64,35 @@ pub struct Unpacker {
 
 #[derive(Debug)]
 struct IncompleteMessage {
+    sender: String,
     parts: Vec<Option<Vec<u8>>>,
+    n_bytes: usize,
     since: Duration,
 }
 
 impl Unpacker {
-    /// Takes a frame that arrived at `now`. Returns the message that it completes, if any.
-    pub fn take(&mut self, frame: &[u8], now: Duration) -> Result<Option<Vec<u8>>, WireError> {
+    /// Takes a frame that arrived at `now`. Returns the message that it completes, if any. `sender`
+    /// is the place at which the sender expects its answer, or nothing.
+    pub fn take(
+        &mut self,
+        frame: &[u8],
+        sender: &str,
+        now: Duration,
+    ) -> Result<Option<Vec<u8>>, WireError> {
         match frame {
             [PLAIN, message @ ..] => Ok(Some(message.to_vec())),
             [COMPRESSED, rest @ ..] => decompress(rest).map(Some),
-            [PART, rest @ ..] => self.part(rest, now),
+            [PART, rest @ ..] => self.part(rest, sender, now),
             _ => Err(WireError::NotAFrame),
         }
     }
 
-    fn part(&mut self, rest: &[u8], now: Duration) -> Result<Option<Vec<u8>>, WireError> {
+    fn part(
+        &mut self,
+        rest: &[u8],
+        sender: &str,
+        now: Duration,
+    ) -> Result<Option<Vec<u8>>, WireError> {
         let (head, bytes) = rest.split_at_checked(PART_HEAD - 1).ok_or(WireError::NotAFrame)?;
         let mut id = [0; 16];
         id.copy_from_slice(&head[..16]);
@@ -87,15 +103,19 @@ impl Unpacker {
             return Err(WireError::NotAFrame);
         }
         self.incomplete.retain(|_, one| now.saturating_sub(one.since) < PARTS_WITHIN);
-        if !self.incomplete.contains_key(&id) && self.incomplete.len() >= INCOMPLETE_MAX {
-            return Ok(None);
-        }
-        let one = self.incomplete.entry(id);
-        let one = one.or_insert_with(|| IncompleteMessage { parts: vec![None; n], since: now });
-        if one.parts.len() != n {
+        self.make_room(usize::from(!self.incomplete.contains_key(&id)), bytes.len());
+        let begun = || {
+            let (sender, parts) = (sender.to_owned(), vec![None; n]);
+            IncompleteMessage { sender, parts, n_bytes: 0, since: now }
+        };
+        let one = self.incomplete.entry(id).or_insert_with(begun);
+        if one.parts.len() != n || one.sender != sender {
             return Err(WireError::NotAFrame);
         }
-        one.parts[place] = Some(bytes.to_vec());
+        if let Some(again) = one.parts[place].replace(bytes.to_vec()) {
+            one.n_bytes -= again.len();
+        }
+        one.n_bytes += bytes.len();
         if one.parts.iter().any(Option::is_none) {
             return Ok(None);
         }
@@ -105,6 +125,30 @@ impl Unpacker {
             Some((&PLAIN, message)) => Ok(Some(message.to_vec())),
             Some((&COMPRESSED, rest)) => decompress(rest).map(Some),
             _ => Err(WireError::NotAFrame),
+        }
+    }
+
+    /// Gives up messages until there is room for so many more and for so many bytes.
+    fn make_room(&mut self, n_more: usize, n_bytes: usize) {
+        loop {
+            let n_kept: usize = self.incomplete.values().map(|one| one.n_bytes).sum();
+            let has_room = self.incomplete.len() + n_more <= INCOMPLETE_MAX;
+            if has_room && n_kept + n_bytes <= INCOMPLETE_BYTES_MAX {
+                return;
+            }
+            let mut shares: HashMap<&str, (usize, usize)> = HashMap::new();
+            for one in self.incomplete.values() {
+                let share = shares.entry(&one.sender).or_default();
+                *share = (share.0 + 1, share.1 + one.n_bytes);
+            }
+            let share = |one: &IncompleteMessage| {
+                let (n, n_bytes) = shares.get(one.sender.as_str()).copied().unwrap_or_default();
+                if has_room { n_bytes } else { n }
+            };
+            let greatest =
+                self.incomplete.iter().max_by_key(|(_, one)| (share(one), Reverse(one.since)));
+            let Some(id) = greatest.map(|(id, _)| *id) else { return };
+            self.incomplete.remove(&id);
         }
     }
 }
@@ -145,10 +189,10 @@ mod tests {
             frames.reverse();
             let last = frames.pop().expect("a frame");
             for frame in &frames {
-                let joined = unpacker.take(frame, Duration::ZERO).expect("a frame");
+                let joined = unpacker.take(frame, "", Duration::ZERO).expect("a frame");
                 assert_eq!(joined, None, "{n}");
             }
-            let joined = unpacker.take(&last, Duration::ZERO).expect("a frame");
+            let joined = unpacker.take(&last, "", Duration::ZERO).expect("a frame");
             assert!(joined.is_some_and(|joined| joined == message), "{n}");
         }
         assert!(unpacker.incomplete.is_empty());
@@ -159,7 +203,7 @@ mod tests {
         let mut unpacker = Unpacker::default();
         let frames = pack(&noise(2_000_000), [1; 16]).expect("short enough");
         let take = |unpacker: &mut Unpacker, place: usize, secs: u64| {
-            unpacker.take(&frames[place], Duration::from_secs(secs)).expect("a frame").is_some()
+            unpacker.take(&frames[place], "", Duration::from_secs(secs)).expect("a frame").is_some()
         };
         (1..frames.len()).for_each(|place| assert!(!take(&mut unpacker, place, 0)));
         assert!(!take(&mut unpacker, 0, 11), "too late");
@@ -172,16 +216,44 @@ mod tests {
         let mut unpacker = Unpacker::default();
         let mut huge = pack(&vec![0; MESSAGE_BYTES_MAX + 9], [0; 16]).expect("compresses well");
         let bomb = huge.pop().expect("one frame");
-        assert!(matches!(unpacker.take(&bomb, Duration::ZERO), Err(WireError::TooLong(_))));
+        assert!(matches!(unpacker.take(&bomb, "", Duration::ZERO), Err(WireError::TooLong(_))));
         for broken in [&[][..], &[9], &[COMPRESSED, 1, 2], &[PART], &[PART; 30]] {
-            assert!(unpacker.take(broken, Duration::ZERO).is_err(), "{broken:?}");
+            assert!(unpacker.take(broken, "", Duration::ZERO).is_err(), "{broken:?}");
         }
         for n in 0..100_u8 {
-            let mut part = vec![PART];
-            part.extend([n; 16]);
-            part.extend([0, 0, 0, 2, 7]);
-            assert!(matches!(unpacker.take(&part, Duration::ZERO), Ok(None)));
+            assert!(matches!(unpacker.take(&part(n, 0, 7), "", Duration::ZERO), Ok(None)));
         }
         assert_eq!(unpacker.incomplete.len(), INCOMPLETE_MAX);
+    }
+
+    /// The part of a message of 31 parts.
+    fn part(message: u8, place: u8, n_bytes: usize) -> Vec<u8> {
+        let mut part = vec![PART];
+        part.extend([message; 16]);
+        part.extend([0, place, 0, 31]);
+        part.extend(vec![7; n_bytes]);
+        part
+    }
+
+    #[test]
+    fn a_sender_that_never_ends_its_messages_gives_up_its_own() {
+        let mut unpacker = Unpacker::default();
+        let frames = pack(&noise(2_000_000), [200; 16]).expect("short enough");
+        let (last, first) = frames.split_last().expect("frames");
+        let now = Duration::ZERO;
+        assert!(first.iter().all(|frame| matches!(unpacker.take(frame, "good", now), Ok(None))));
+        for n in 0..100 {
+            assert!(matches!(unpacker.take(&part(n, 0, 7), "bad", now), Ok(None)));
+        }
+        for n in 100..110 {
+            for place in 0..30 {
+                let taken = unpacker.take(&part(n, place, PART_BYTES_MAX), "bad", now);
+                assert!(matches!(taken, Ok(None)));
+                let n_bytes: usize = unpacker.incomplete.values().map(|one| one.n_bytes).sum();
+                assert!(n_bytes <= INCOMPLETE_BYTES_MAX, "{n_bytes}");
+            }
+        }
+        assert!(unpacker.take(last, "bad", now).is_err(), "it is another sender's message");
+        assert!(matches!(unpacker.take(last, "good", now), Ok(Some(_))));
     }
 }

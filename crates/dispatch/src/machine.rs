@@ -68,7 +68,8 @@ pub struct Seat {
     pub terms: LookTerms,
 }
 
-/// A controller has taken the seat, or leaves it. Terminals say at once that they are there.
+/// A controller has taken the seat, or leaves it. Terminals say at once that they are there. The
+/// form of this message never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SeatCall {
     pub epoch: i64,
@@ -130,7 +131,8 @@ pub struct Results {
     pub errands: Vec<ErrandResult>,
 }
 
-/// The fate of results. A result without an answer is sent again.
+/// The fate of results. A result without an answer is sent again. The form of this message never
+/// changes; fields may be added.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Answers {
     pub answers: Vec<(GrantId, Verdict)>,
@@ -149,7 +151,8 @@ pub enum Verdict {
     },
 }
 
-/// A terminal asks for the window of a feed whose document changed.
+/// A terminal asks for the window of a feed whose document changed. The form of this message and of
+/// its answer never changes; fields may be added.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct WindowQuestion {
     pub grant: GrantId,

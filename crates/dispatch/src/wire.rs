@@ -1,18 +1,31 @@
 //! The wire form of messages: JSON with a version. Both ends refuse a version that they do not know
 //! and a message that is too long. It sends nothing.
 
+use std::io::{self, Write};
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the wire form. It rises with every change that an older program would misread.
 pub const WIRE_VERSION: u32 = 3;
 
-/// The oldest version that this program reads and writes: machines may be one release apart.
-/// Version 2 has the same messages, but its jobs have no settings of requests.
-pub const WIRE_OLDEST: u32 = WIRE_VERSION - 1;
+/// The oldest version that this program reads and writes. Version 2 has the same messages, but its
+/// jobs have no settings of requests.
+pub const WIRE_OLDEST: u32 = oldest(WIRE_VERSION);
 
 /// The first version whose terminals know the settings of requests.
 pub const WIRE_REQUEST_SETTINGS: u32 = 3;
+
+/// The oldest version of an end that knows the versions up to `newest`: machines may be one release
+/// apart.
+pub const fn oldest(newest: u32) -> u32 {
+    newest.saturating_sub(1)
+}
+
+/// Returns the version that two ends use with each other, if they are close enough.
+pub fn common(one: u32, other: u32) -> Option<u32> {
+    (one.abs_diff(other) <= 1).then(|| one.min(other))
+}
 
 /// The longest message in bytes: four times the longest document, because JSON escapes markup and
 /// a job carries a window.
@@ -58,7 +71,7 @@ pub fn encode<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
 
 /// Encodes a message in the form of a version.
 pub fn encode_as<T: Serialize>(wire: u32, body: &T) -> Result<Vec<u8>, WireError> {
-    if !(WIRE_OLDEST..=WIRE_VERSION).contains(&wire) {
+    if wire > WIRE_VERSION {
         return Err(WireError::UnknownVersion(wire));
     }
     let bytes = serde_json::to_vec(&Outgoing { wire, body })?;
@@ -66,6 +79,27 @@ pub fn encode_as<T: Serialize>(wire: u32, body: &T) -> Result<Vec<u8>, WireError
         return Err(WireError::TooLong(bytes.len()));
     }
     Ok(bytes)
+}
+
+/// Returns the length of a value within a message, in bytes.
+pub fn encoded_len<T: Serialize>(value: &T) -> Result<usize, WireError> {
+    let mut counter = ByteCounter(0);
+    serde_json::to_writer(&mut counter, value)?;
+    Ok(counter.0)
+}
+
+/// Counts the bytes that are written to it.
+struct ByteCounter(usize);
+
+impl Write for ByteCounter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Decodes a message.
@@ -79,7 +113,7 @@ pub fn decode_up_to<T: DeserializeOwned>(wire_max: u32, bytes: &[u8]) -> Result<
         return Err(WireError::TooLong(bytes.len()));
     }
     let Versioned { wire } = serde_json::from_slice(bytes)?;
-    if !(WIRE_OLDEST..=wire_max).contains(&wire) {
+    if !(oldest(wire_max)..=wire_max).contains(&wire) {
         return Err(WireError::UnknownVersion(wire));
     }
     Ok(serde_json::from_slice::<Incoming<T>>(bytes)?.body)

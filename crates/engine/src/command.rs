@@ -44,7 +44,11 @@ pub enum CommandError {
 impl CommandError {
     /// Returns whether the input was wrong, not the execution.
     pub fn is_input(&self) -> bool {
-        !matches!(self, CommandError::Store(_))
+        match self {
+            CommandError::Store(StoreError::TooMany { .. } | StoreError::NeedsAdmin) => true,
+            CommandError::Store(_) => false,
+            _ => true,
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 //! no poll.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use crate::event::{Event, ScheduledFeed};
 use crate::fetch_book::FetchBook;
 use crate::grants::GrantBook;
 use crate::page_work::ArticleWork;
+use crate::record_trouble::RecordTrouble;
 use crate::spending::Spending;
 use crate::tally::RoadTally;
 use crate::{Clock, Settings, conclude};
@@ -40,8 +40,8 @@ pub struct Context {
     pub events: mpsc::UnboundedSender<Event>,
     /// The budget in force. It may change at any time; a poll uses the one in force when it ends.
     pub budget: RwLock<Option<BudgetRule>>,
-    /// The minute in which trouble with the store was last logged.
-    pub trouble_logged: AtomicI64,
+    /// Records that the store did not take.
+    pub trouble: RecordTrouble,
     /// Wakes the deliveries.
     pub deliveries: Notify,
     /// Wakes the notifications of devices.
@@ -73,7 +73,7 @@ impl Context {
     /// Logs an error of the store, at most once a minute.
     pub fn log_trouble(&self, feed: FeedId, error: &StoreError) {
         let minute = self.clock.now().secs() / 60;
-        if self.trouble_logged.swap(minute, Ordering::Relaxed) != minute {
+        if self.trouble.may_log(minute) {
             tracing::error!(feed = feed.0, %error, "cannot record a poll or push; retrying");
         }
     }

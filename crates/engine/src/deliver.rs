@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use feed::{Domain, FeedId};
 use query::{Deliver, masked_receiver};
-use store::{DeliveryId, DueDelivery, QueryEntry, QueryRow, Store, StoreError};
+use store::{AccountRole, DeliveryId, DueDelivery, QueryEntry, QueryRow, Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use url::Url;
@@ -151,6 +151,13 @@ async fn turn(context: &Context, due: DueDelivery) -> Result<(), StoreError> {
         let until = context.clock.now() + UNREADABLE_WAIT;
         return store.postpone_delivery(due.id, due.attempts, until, Some(why)).await;
     };
+    if let Some(owner) = query.scope.owner
+        && store.role_of(owner)? != Some(AccountRole::Admin)
+    {
+        let why = "its owner is not an administrator any more; only these may use DELIVER TO";
+        let until = context.clock.now() + UNREADABLE_WAIT;
+        return store.postpone_delivery(due.id, due.attempts, until, Some(why.to_owned())).await;
+    }
     let task = DeliveryTask { context, query, due };
     match deliver {
         Deliver::Webhook { url, signed_by } => task.webhook(&url, signed_by.as_deref()).await,

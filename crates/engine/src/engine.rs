@@ -4,7 +4,6 @@
 mod start;
 
 use std::collections::HashSet;
-use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use dispatch::{RoadFigures, Stopwatch};
@@ -108,7 +107,7 @@ impl Engine {
         let grant_life = plan::grant_life(fetcher.exchange_time_max());
         let (grants, left) = start::begin_grants(&store, has_rows, grant_life, &machine)?;
         let stopwatch = Stopwatch::start();
-        let terminals = start::terminals(&machine, n_workers, clock.now());
+        let terminals = start::terminals(&machine, n_workers, &left, clock.now());
         let road = machine.bus.clone().filter(|_| watch == Watch::All);
         let (bus, book, regions) = (road.as_ref(), grants.as_deref(), &settings.regions);
         let errands = tasks::errand_road(bus, book, &terminals, stopwatch, regions);
@@ -119,7 +118,7 @@ impl Engine {
             settings: Settings { polls_in_flight_max: n_workers, ..settings.clone() },
             events,
             budget: RwLock::new(budget::in_force(&store, settings.budget)?),
-            trouble_logged: AtomicI64::new(0),
+            trouble: Default::default(),
             deliveries: Notify::new(),
             notifications: Notify::new(),
             clusters: Clusters::default(),
@@ -131,8 +130,8 @@ impl Engine {
             fetch_book: FetchBook::load(&store, &settings.key_file)?,
             tally: Arc::default(),
         });
-        let bus = machine.bus.as_ref();
-        let (channels, worker_end) = start::channels(bus, &context, stopwatch, receiver);
+        let (channels, worker_end) =
+            start::channels(machine.bus.as_ref(), &context, stopwatch, receiver);
         let plan = controller::load(&context, &left, stopwatch.elapsed(), clock.now(), watch)?;
         let (shared, counted) = (Arc::clone(&context), Arc::clone(&counters));
         let controller =
@@ -255,14 +254,27 @@ impl Engine {
     /// Loads the page behind an entry now, because a person asked for it. `None`: the entry does
     /// not exist.
     pub async fn load_article(&self, entry: EntryId) -> Result<Option<LoadedArticle>, StoreError> {
-        if !self.store.request_article(entry, self.clock.now())? {
+        let asked_at = self.clock.now();
+        // The loop finds the request as soon as it is stored, and must leave the page to this call.
+        let under_way = self.context.articles.begin(entry);
+        if !self.store.request_article(entry, asked_at)? {
             return Ok(None);
         }
         let row = self.store.entry(entry)?;
         let Some(row) = row else { return Ok(None) };
-        let request =
-            ArticleRequest { entry, feed: row.feed, link: row.link, by_person: true, tries: 0 };
-        articles::load(&self.context, &request).await.map(Some)
+        let request = ArticleRequest {
+            entry,
+            feed: row.feed,
+            link: row.link,
+            by_person: true,
+            asked_at,
+            tries: 0,
+        };
+        let Some(under_way) = &under_way else {
+            let reason = "the page is being loaded".to_owned();
+            return Ok(Some(LoadedArticle::Later { reason }));
+        };
+        articles::load(&self.context, &request, under_way).await.map(Some)
     }
 
     /// Tries a selector on the page behind an entry, and stores nothing. Returns the text or why
@@ -335,7 +347,10 @@ impl Engine {
     /// Returns the counts of the work with other machines.
     pub fn road_figures(&self) -> RoadFigures {
         let counts = self.road.as_ref().map(|road| road.bus.counts());
-        self.context.tally.read(counts.unwrap_or_default())
+        let figures = self.context.tally.read(counts.unwrap_or_default());
+        let book = self.context.grants.as_ref().map(|book| book.commits());
+        let (grant_commits, grant_commit_micros) = book.unwrap_or_default();
+        RoadFigures { grant_commits, grant_commit_micros, ..figures }
     }
 
     pub fn figures(&self) -> Figures {

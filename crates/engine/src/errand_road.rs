@@ -7,11 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dispatch::machine::Jobs;
-use dispatch::{Bus, ErrandJob, ErrandReading, ErrandResult, GrantId, Stopwatch};
+use dispatch::wire::WIRE_REQUEST_SETTINGS;
+use dispatch::{
+    Bus, BusError, ErrandJob, ErrandReading, ErrandRequest, ErrandResult, GrantId, Stopwatch,
+};
 use feed::{Domain, Time, Trouble};
 use tokio::sync::oneshot;
 
-use crate::terminals::{RemotePlace, TerminalLack, Terminals};
+use crate::terminals::{RemotePlace, RequestEnd, TerminalLack, Terminals};
 
 /// The time that a terminal has to send a granted request.
 pub const SEND_WITHIN: Duration = Duration::from_secs(5);
@@ -34,7 +37,7 @@ pub struct ErrandBus {
     pub epoch: i64,
     /// The time from a grant to its end.
     pub grant_life: Duration,
-    /// The longest body that a terminal may bring.
+    /// The longest body that a terminal may bring, if the job has no limit of its own.
     pub bytes_max: usize,
 }
 
@@ -46,6 +49,7 @@ pub struct AwayTerminal {
     pub name: Arc<str>,
     place: RemotePlace,
     send_by: Duration,
+    end: RequestEnd,
 }
 
 impl ErrandRoad {
@@ -78,10 +82,11 @@ impl ErrandRoad {
         };
         let (name, send_by) = (picked.name, clock + SEND_WITHIN);
         let (Some(place), Some(bus)) = (picked.remote, self.bus.clone()) else {
-            self.terminals.ended(grant, false);
+            self.terminals.ended(grant, RequestEnd::Dropped);
             return Ok(None);
         };
-        Ok(Some(AwayTerminal { road: Arc::clone(self), bus, grant, name, place, send_by }))
+        let (road, end) = (Arc::clone(self), RequestEnd::Dropped);
+        Ok(Some(AwayTerminal { road, bus, grant, name, place, send_by, end }))
     }
 
     /// Takes a result from the bus. Returns false if nobody waits for it.
@@ -97,34 +102,59 @@ impl ErrandRoad {
 
 impl AwayTerminal {
     /// Sends a request, and waits for its answer or for the end of its grant.
-    pub async fn send(self, job: ErrandJob) -> ErrandResult {
-        let (road, bus, grant) = (&self.road, &self.bus, self.grant);
+    pub async fn send(mut self, job: ErrandJob) -> ErrandResult {
+        let grant = self.grant;
         let job = ErrandJob { send_by: self.send_by, ..job };
-        let (sender, answer) = oneshot::channel();
-        road.lock().insert(grant, sender);
-        let message = Jobs { epoch: bus.epoch, jobs: Vec::new(), errands: vec![job] };
-        let RemotePlace { subject, wire } = &self.place;
-        if let Err(error) = bus.bus.publish(subject, *wire, &message, None).await {
-            tracing::debug!(%error, "an errand could not be sent");
-            road.lock().remove(&grant);
-            return ErrandResult::bare(grant, ErrandReading::NotSent);
+        let has_own = matches!(job.request, ErrandRequest::Page { own: Some(_), .. });
+        if has_own && self.place.wire < WIRE_REQUEST_SETTINGS {
+            let (name, trouble) = (&self.name, Trouble::Settings);
+            let detail =
+                format!("the terminal {name} does not know the feed's settings; update it");
+            return ErrandResult::bare(grant, ErrandReading::Failed { trouble, detail });
         }
-        let answered = tokio::time::timeout(bus.grant_life, answer).await;
-        road.lock().remove(&grant);
-        match answered {
-            Ok(Ok(result)) => self.within_limits(result),
-            _ => {
+        let bytes_max = match job.request {
+            ErrandRequest::File { bytes_max, .. } => bytes_max,
+            ErrandRequest::Page { .. } | ErrandRequest::Post { .. } => self.bus.bytes_max,
+        };
+        match self.answer(job).await {
+            Ok(Some(result)) => {
+                self.end = RequestEnd::Answered;
+                self.within_limits(result, bytes_max)
+            }
+            Ok(None) => {
+                self.end = RequestEnd::Expired;
                 let detail = "the terminal did not answer in time".to_owned();
                 let trouble = Trouble::Timeout;
                 ErrandResult::bare(grant, ErrandReading::Failed { trouble, detail })
             }
+            Err(error) => {
+                tracing::debug!(%error, "an errand could not be sent");
+                ErrandResult::bare(grant, ErrandReading::NotSent)
+            }
         }
     }
 
-    /// Holds a terminal to the limit of answers: it is another machine.
-    fn within_limits(&self, result: ErrandResult) -> ErrandResult {
+    /// Sends the job. Returns its answer; `None`: there was none before the end of the grant.
+    async fn answer(&self, job: ErrandJob) -> Result<Option<ErrandResult>, BusError> {
+        let (road, bus, grant) = (&self.road, &self.bus, self.grant);
+        let (sender, answer) = oneshot::channel();
+        road.lock().insert(grant, sender);
+        let message = Jobs { epoch: bus.epoch, jobs: Vec::new(), errands: vec![job] };
+        let RemotePlace { subject, wire } = &self.place;
+        let sent = bus.bus.publish(subject, *wire, &message, None).await;
+        let answered = match &sent {
+            Ok(()) => tokio::time::timeout(bus.grant_life, answer).await.ok(),
+            Err(_) => None,
+        };
+        road.lock().remove(&grant);
+        sent?;
+        Ok(answered.and_then(Result::ok))
+    }
+
+    /// Holds a terminal to the limit of the answer: it is another machine.
+    fn within_limits(&self, result: ErrandResult, bytes_max: usize) -> ErrandResult {
         match &result.reading {
-            ErrandReading::Body { bytes, .. } if bytes.len() > self.bus.bytes_max => {
+            ErrandReading::Body { bytes, .. } if bytes.len() > bytes_max => {
                 let detail = format!("the terminal {} sent more than it may", self.name);
                 let reading = ErrandReading::Failed { trouble: Trouble::TooLarge, detail };
                 ErrandResult { reading, ..result }
@@ -136,6 +166,6 @@ impl AwayTerminal {
 
 impl Drop for AwayTerminal {
     fn drop(&mut self) {
-        self.road.terminals.ended(self.grant, false);
+        self.road.terminals.ended(self.grant, self.end);
     }
 }

@@ -58,12 +58,14 @@ pub enum Event {
     TerminalHeard,
     /// The result of a terminal on another machine.
     Result { result: Box<PollResult>, confirmation: Confirmation },
+    /// The late result of a feed is not recorded.
+    NotAdopted { feed: FeedId },
     /// A poll could not be prepared, so nothing was sent.
     NotPrepared { grant: GrantId, feed: FeedId, why: String },
     /// A request that is not a poll ended, here or at a terminal on another machine.
     ErrandEnded { domain: u32, at: Time, answer: ErrandEnd, is_away: bool },
     /// The result of an errand that an earlier process granted.
-    LateErrand { grant: GrantId },
+    LateErrand { grant: GrantId, wish: Option<WaitWish> },
     /// A poll ended: it is recorded, or it failed.
     Finished { finished: Finished, answer: PollAnswer },
     /// A caller asks for polls now.
@@ -89,6 +91,12 @@ pub struct ScheduledFeed {
     pub generation: u32,
     /// Set if the feed is under the budget; then the strategy decides and `next_at` is only shown.
     pub budgeted: Option<Box<Budgeted>>,
+}
+
+/// The wish of a server for fewer requests: status 429 or 503.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitWish {
+    pub retry_after: Option<RetryAfter>,
 }
 
 /// The end of a request that is not a poll, for its domain.

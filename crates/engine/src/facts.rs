@@ -7,6 +7,7 @@ use article::category::{CategoryPlaces, CategorySource, category};
 use article::language::{self, LanguageClaims, LanguageSource};
 use article::topic::MediaTopic;
 use feed::{ArticleMode, Item, Time};
+use parse::Document;
 use store::{
     CategoryOrigin, EntryCategory, EntryChanges, EntryFacts, EntryLanguage, LanguageOrigin,
     LayeredSettings, PollInput, PollRecord,
@@ -52,15 +53,24 @@ pub fn complete(record: &mut PollRecord, input: &PollInput, settings: &ArticlesS
     complete_entries(&mut document.entries, claims, input, at, settings);
 }
 
-/// Completes the entries of a push. Its document says little about the feed.
+/// Completes the entries of a push. The last polled document says about the feed what the pushed
+/// one leaves out.
 pub fn complete_pushed(
     entries: &mut EntryChanges,
+    pushed: &Document,
     input: &PollInput,
     at: Time,
     settings: &ArticlesSettings,
 ) {
-    let detected = input.document.detected_language.as_ref();
-    let claims = FeedClaims { detected, ..FeedClaims::default() };
+    let known = &input.document;
+    let claims = FeedClaims {
+        language: pushed.language.as_deref().or(known.language.as_deref()),
+        detected: known.detected_language.as_ref(),
+        categories: match pushed.categories.is_empty() {
+            true => &known.categories,
+            false => &pushed.categories,
+        },
+    };
     complete_entries(entries, claims, input, at, settings);
 }
 
@@ -75,7 +85,9 @@ fn complete_entries(
     let is_first = input.document.window.entries().is_empty();
     let every = mode(&input.settings, settings) == ArticleMode::Every && !is_first;
     for new in &mut entries.new {
-        let is_recent = at.since(new.published.at) <= ENTRY_AGE_MAX;
+        // The repaired time is never before the last poll. The claim says how old the page is.
+        let appeared = new.published.claim.unwrap_or(new.published.at);
+        let is_recent = at.since(appeared) <= ENTRY_AGE_MAX;
         new.facts = facts(&new.item, claims, None, settings);
         new.facts.wants_article = every && is_recent && web_link(&new.item).is_some();
     }
@@ -142,8 +154,9 @@ fn facts(
         CategorySource::Folder | CategorySource::Absent => None,
     };
     let words = item.categories.iter().map(String::as_str).chain(section);
-    let words = words.chain(claims.categories.iter().map(String::as_str));
-    let topic = settings.topics.topic(words, web_link(item).as_ref());
+    // The words of the feed are about all its entries. The address is nearer to this one.
+    let of_feed = || settings.topics.topic(claims.categories.iter().map(String::as_str), None);
+    let topic = settings.topics.topic(words, web_link(item).as_ref()).or_else(of_feed);
     EntryFacts {
         language: language(item, claims, page, settings),
         category: source.map(|source| EntryCategory { name: found.name, source }),
@@ -237,4 +250,23 @@ pub fn push_text(text: &mut String, markup: &str, bytes_max: usize) {
 pub fn web_link(item: &Item) -> Option<Url> {
     let url = Url::parse(item.link.as_deref()?.trim()).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_says_more_about_the_topic_than_the_feed_before_and_after_the_page() {
+        let settings = ArticlesSettings::default();
+        let of_feed = ["Politics".to_owned()];
+        let claims = FeedClaims { categories: &of_feed, ..FeedClaims::default() };
+        for (link, expect) in [("https://e.org/sport/1", 15), ("https://e.org/1", 11)] {
+            let item = Item { link: Some(link.to_owned()), ..Item::default() };
+            let before = facts(&item, claims, None, &settings);
+            assert_eq!(before.topic, Some(expect), "{link}");
+            let page = PageClaims { language: None, section: None, text: "" };
+            assert_eq!(with_page(&item, &before, page, &settings).topic, Some(expect), "{link}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! which requests may be under way. A store that ends with its process needs no rows.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +45,9 @@ pub struct GrantBook {
     life: Duration,
     state: Mutex<BookState>,
     stopwatch: Stopwatch,
+    n_commits: AtomicU64,
+    /// The time of all commits together.
+    commit_micros: AtomicU64,
 }
 
 #[derive(Default)]
@@ -67,8 +71,18 @@ impl GrantBook {
         // Another engine of this epoch may have left rows.
         let last = rows.iter().map(|row| row.number).max().unwrap_or(0).max(of_epoch);
         let (state, stopwatch) = (Mutex::default(), Stopwatch::start());
-        let (store, first_number) = (store.clone(), last + 1);
-        Ok((GrantBook { store, epoch, first_number, life, state, stopwatch }, rows))
+        let (n_commits, commit_micros) = (AtomicU64::new(0), AtomicU64::new(0));
+        let book = GrantBook {
+            store: store.clone(),
+            epoch,
+            first_number: last + 1,
+            life,
+            state,
+            stopwatch,
+            n_commits,
+            commit_micros,
+        };
+        Ok((book, rows))
     }
 
     /// Ends the rows of this process, whose requests have stopped, so that their domains do not
@@ -102,9 +116,9 @@ impl GrantBook {
 
     /// Commits the rows of grants. Their requests may leave only after this.
     pub async fn commit(&self, rows: Vec<GrantRow>) -> Result<(), StoreError> {
+        let now = self.stopwatch.elapsed();
         let (ended, cleans) = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let now = self.stopwatch.elapsed();
             let cleans = now.saturating_sub(state.cleaned_at) >= CLEAN_EVERY;
             if cleans {
                 state.cleaned_at = now;
@@ -112,11 +126,35 @@ impl GrantBook {
             (std::mem::take(&mut state.ended), cleans)
         };
         self.store.store_grants(self.epoch, rows, ended, self.life).await?;
+        let took = self.stopwatch.elapsed().saturating_sub(now).as_micros();
+        self.n_commits.fetch_add(1, Ordering::Relaxed);
+        self.commit_micros.fetch_add(u64::try_from(took).unwrap_or(0), Ordering::Relaxed);
         if cleans {
             // The next time removes them as well.
             let _ = self.store.remove_ended_grants().await;
         }
         Ok(())
+    }
+
+    /// Removes the rows of ended requests that no commit has taken along. An idle process makes no
+    /// commits, and a next one would wait for the end of these rows.
+    pub async fn remove_ended(&self) {
+        let ended = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut state.ended)
+        };
+        if ended.is_empty() {
+            return;
+        }
+        let removed = self.store.store_grants(self.epoch, Vec::new(), ended, self.life).await;
+        if let Err(error) = removed {
+            tracing::debug!(%error, "the rows of ended requests stay until they end");
+        }
+    }
+
+    /// Returns the number of commits, and how many microseconds they took together.
+    pub fn commits(&self) -> (u64, u64) {
+        (self.n_commits.load(Ordering::Relaxed), self.commit_micros.load(Ordering::Relaxed))
     }
 
     /// Commits the row of one request.
@@ -139,6 +177,26 @@ impl GrantBook {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_row_of_the_last_request_goes_without_another_commit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = store::testing::location(folder.path());
+        let store = Store::open(&place, store::OpenMode::ReadWrite).expect("a store");
+        let life = Duration::from_secs(90);
+        let (book, _) =
+            GrantBook::open(&store, life, "box", &EarlierEpochs::default()).expect("a book");
+        let (ended, open) = (GrantId(book.first_number()), GrantId(book.first_number() + 1));
+        for grant in [ended, open] {
+            let domain = Domain::from_stored("example.org");
+            book.commit_one(grant, &domain, "box").await.expect("a commit");
+        }
+        book.remove_ended().await;
+        assert_eq!(store.n_grants().ok(), Some(2));
+        book.ended(ended);
+        book.remove_ended().await;
+        assert_eq!(store.n_grants().ok(), Some(1), "the other request may be under way");
+    }
 
     #[test]
     fn only_requests_of_engines_that_ended_in_this_process_end_early() {

@@ -2,6 +2,7 @@
 //! days, and 7 days after a failure, with at most three requests. It waits behind the polls of its
 //! domain.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use fetch::Fetched;
 use sha2::{Digest, Sha256};
 use store::{IconDue, IconLook, IconRecord, IconRow, StoreError};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use url::Url;
 
 use crate::context::Context;
@@ -27,8 +29,14 @@ const NOT_ASKED_AGE: Duration = Duration::from_secs(3600);
 const REQUESTS_MAX: usize = 3;
 /// Bytes of a site's page. Its icons are named at its beginning.
 const PAGE_BYTES_MAX: usize = 3_000_000;
-/// Origins and feeds of one round.
-const DUE_MAX: u32 = 8;
+/// The interval at which the icons of removed feeds are deleted.
+const FORGET_EVERY: Duration = Duration::from_secs(3600);
+/// Origins that are looked at at the same time. Some wait long for their turn.
+const UNDER_WAY_MAX: usize = 8;
+/// The time for one origin. It is real time. A domain whose polls leave no turn is tried later, so
+/// that it does not keep the others waiting.
+const LOOK_TIME_MAX: Duration = Duration::from_secs(600);
+/// Feeds of one step.
 const FEEDS_MAX: u32 = 500;
 
 /// Looks for icons until the program stops.
@@ -36,8 +44,14 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     if !context.settings.articles.icons {
         return;
     }
+    let mut next_forget = context.clock.now();
+    let mut looks = IconLooks::default();
     while !*stop.borrow() {
-        let round = round(&context);
+        if context.clock.now() >= next_forget {
+            next_forget = context.clock.now() + FORGET_EVERY;
+            forget(&context).await;
+        }
+        let round = round(&context, &mut looks);
         tokio::select! {
             done = round => if let Err(error) = done {
                 tracing::error!(%error, "cannot look for icons; retrying");
@@ -51,7 +65,37 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     }
 }
 
-async fn round(context: &Arc<Context>) -> Result<(), StoreError> {
+/// Deletes the icons of sites whose feeds were removed.
+async fn forget(context: &Arc<Context>) {
+    let store = context.store.clone();
+    if let Ok(Err(error)) = tokio::task::spawn_blocking(move || store.forget_icon_origins()).await {
+        tracing::error!(%error, "cannot delete icons of removed feeds; retrying");
+    }
+}
+
+/// The origins that are looked at. They end with this value.
+#[derive(Default)]
+struct IconLooks {
+    tasks: JoinSet<String>,
+    origins: HashSet<String>,
+}
+
+impl IconLooks {
+    fn free_ended(&mut self) {
+        while let Some(ended) = self.tasks.try_join_next() {
+            match ended {
+                Ok(origin) => {
+                    self.origins.remove(&origin);
+                }
+                // A task that panicked does not say its origin: begin with all of them again.
+                Err(_) => self.origins.clear(),
+            }
+        }
+    }
+}
+
+/// Notes the origins of new feeds, and begins looks while there is room.
+async fn round(context: &Arc<Context>, looks: &mut IconLooks) -> Result<(), StoreError> {
     let now = context.clock.now();
     let mut after = FeedId(0);
     loop {
@@ -64,24 +108,37 @@ async fn round(context: &Arc<Context>) -> Result<(), StoreError> {
         });
         context.store.note_icon_origins(origins.collect(), now).await?;
     }
-    let mut looks = tokio::task::JoinSet::new();
-    for due in context.store.icons_due(now, DUE_MAX)? {
-        let context = Arc::clone(context);
-        looks.spawn(async move {
-            let (found, age) = match look(&context, &due).await {
-                Ok(found @ IconLook::Nothing { .. }) => (found, FAILED_AGE),
-                Ok(found) => (found, FOUND_AGE),
-                Err(why) => (IconLook::Nothing { error: why.to_string() }, NOT_ASKED_AGE),
-            };
-            let at = context.clock.now();
-            let record = IconRecord { origin: due.origin, found, at, next_at: at + age };
-            if let Err(error) = context.store.record_icon(record).await {
-                tracing::error!(%error, "cannot store an icon");
-            }
-        });
+    looks.free_ended();
+    // Those under way are due as well.
+    for due in context.store.icons_due(now, 2 * UNDER_WAY_MAX as u32)? {
+        if looks.tasks.len() >= UNDER_WAY_MAX {
+            break;
+        }
+        if looks.origins.insert(due.origin.clone()) {
+            looks.tasks.spawn(look_and_record(Arc::clone(context), due));
+        }
     }
-    while looks.join_next().await.is_some() {}
     Ok(())
+}
+
+/// Looks for one icon within the time limit and stores what was found. Returns its origin.
+async fn look_and_record(context: Arc<Context>, due: IconDue) -> String {
+    let looked = tokio::time::timeout(LOOK_TIME_MAX, look(&context, &due)).await;
+    let (found, age) = match looked {
+        Ok(Ok(found @ IconLook::Nothing { .. })) => (found, FAILED_AGE),
+        Ok(Ok(found)) => (found, FOUND_AGE),
+        Ok(Err(why)) => (IconLook::Nothing { error: why.to_string() }, NOT_ASKED_AGE),
+        Err(_) => {
+            let error = "the site had no free turn for its icon".to_owned();
+            (IconLook::Nothing { error }, NOT_ASKED_AGE)
+        }
+    };
+    let (origin, at) = (due.origin, context.clock.now());
+    let record = IconRecord { origin: origin.clone(), found, at, next_at: at + age };
+    if let Err(error) = context.store.record_icon(record).await {
+        tracing::error!(%error, "cannot store an icon");
+    }
+    origin
 }
 
 /// Returns scheme, host and port of a web address.
@@ -133,28 +190,34 @@ impl IconRequests<'_> {
         }
         let declared = due.declared.as_deref().and_then(|url| Url::parse(url).ok());
         let usual = Url::parse(&due.origin).and_then(|origin| origin.join("/favicon.ico")).ok();
-        let mut candidates: Vec<Url> = declared.into_iter().collect();
-        if candidates.is_empty()
-            && let Some(site) = due.site.as_deref().and_then(|site| Url::parse(site).ok())
+        if let Some(url) = declared
+            && let Some(found) = self.icon_at(url).await
         {
+            return Some(found);
+        }
+        let mut candidates = Vec::new();
+        if let Some(site) = due.site.as_deref().and_then(|site| Url::parse(site).ok()) {
             let none = feed::Validators::default();
             if let Some((url, Fetched::Body { bytes, content_type, .. })) =
                 self.get(site, &none, PAGE_BYTES_MAX).await
             {
-                let icons = declared_icons(&bytes, content_type.as_deref(), &url);
-                let urls = icons.iter().filter_map(|icon| Url::parse(&icon.url).ok());
-                candidates.extend(urls.take(1));
+                candidates.extend(named(bytes, content_type, url).await);
             }
         }
         candidates.extend(usual);
         for url in candidates {
-            let none = feed::Validators::default();
-            let Some((url, fetched)) = self.get(url, &none, ICON_BYTES_MAX).await else { break };
-            if let Some(found) = icon(&url, fetched) {
+            if let Some(found) = self.icon_at(url).await {
                 return Some(found);
             }
         }
         None
+    }
+
+    /// Asks for an icon that is not known yet.
+    async fn icon_at(&mut self, url: Url) -> Option<IconLook> {
+        let none = feed::Validators::default();
+        let (url, fetched) = self.get(url, &none, ICON_BYTES_MAX).await?;
+        icon(&url, fetched)
     }
 
     /// Sends a request and follows redirects, while requests are left.
@@ -182,6 +245,16 @@ impl IconRequests<'_> {
         }
         None
     }
+}
+
+/// Returns the best icon that a page names. A hostile page takes long to read, so it is read on a
+/// thread on which nothing else waits.
+async fn named(bytes: Vec<u8>, content_type: Option<String>, url: Url) -> Option<Url> {
+    let read = move || {
+        let icons = declared_icons(&bytes, content_type.as_deref(), &url);
+        icons.iter().find_map(|icon| Url::parse(&icon.url).ok())
+    };
+    tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
 /// Returns the icon of an answer, if its bytes are one.

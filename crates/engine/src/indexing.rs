@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use feed::{FeedId, Time};
 use query::Entry;
+use query::limits::FIELD_BYTES_MAX;
 use store::{EntryRow, SearchWords, Store, StoreError};
 use tokio::sync::watch;
 
@@ -25,7 +26,7 @@ pub async fn run_once(store: &Store) -> Result<usize, StoreError> {
     let cut = tokio::task::spawn_blocking(move || -> Result<Vec<SearchWords>, StoreError> {
         let rows = reader.unindexed(BATCH)?;
         let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
-        let articles = reader.article_texts(&ids)?;
+        let articles = reader.article_texts(&ids, FIELD_BYTES_MAX)?;
         Ok(rows.iter().map(|row| words(row, articles.get(&row.id))).collect())
     });
     // Joining fails only if the runtime ends, and the store with it.

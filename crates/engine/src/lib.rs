@@ -64,6 +64,7 @@ mod observe;
 mod page_work;
 mod people;
 mod plan;
+mod record_trouble;
 mod road;
 mod rules;
 mod settings;

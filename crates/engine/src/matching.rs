@@ -9,13 +9,13 @@ use std::collections::{HashMap, HashSet};
 use article::topic::MediaTopic;
 use feed::EntryId;
 use polling::relevance::Selectivity;
-use query::{Entry, Matcher, Scratch, States};
+use query::{Entry, Matcher, Query, Scratch, States};
 use store::{
-    ArrivedArticle, ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryScope, QueryStateChange,
-    RelevantShare,
+    AccountId, ArrivedArticle, ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryScope,
+    QueryStateChange, RelevantShare,
 };
 
-use scope::scoped;
+use scope::{named_private, scoped};
 
 /// Entries after which the matcher learns how often words occurred.
 const LEARN_EVERY: u32 = 1000;
@@ -39,6 +39,10 @@ pub struct Matching {
     since: HashMap<QueryId, EntryId>,
     /// The owner of each query.
     scopes: HashMap<QueryId, QueryScope>,
+    /// The queries whose matches others see too, with the private feeds that they may read.
+    seen_by_others: HashMap<QueryId, Vec<String>>,
+    /// Names that queries read, or have read.
+    read_names: HashSet<String>,
 }
 
 /// A query that may move between the matchers when another one changes.
@@ -46,6 +50,8 @@ struct LinkedQuery {
     name: String,
     text: String,
     reads: Vec<String>,
+    /// Those of them that belong to somebody else now and are not shared.
+    unreadable: Vec<String>,
     uses_article: bool,
     waits: bool,
 }
@@ -53,7 +59,63 @@ struct LinkedQuery {
 impl Matching {
     fn match_now(&mut self, entry: &Entry<'_>) -> Vec<QueryMatch> {
         let matches = self.prompt.matches(entry, &mut self.states, &mut self.scratch);
-        matches.iter().map(kept).collect()
+        let matches = matches.iter().map(kept).collect();
+        self.allowed(entry.tags, matches)
+    }
+
+    /// Leaves out matches of a private feed that the owner of the query, or the others who see its
+    /// matches, may not see. Such a match comes through another query.
+    fn allowed(&self, tags: &[String], mut matches: Vec<QueryMatch>) -> Vec<QueryMatch> {
+        if let Some(owner) = store::private_owner(tags) {
+            matches.retain(|one| {
+                let scope = self.scope(one.query);
+                let named = self.seen_by_others.get(&one.query);
+                let is_named =
+                    |named: &Vec<String>| named.iter().any(|private| tags.contains(private));
+                scope.owner.unwrap_or(AccountId::LOCAL) == owner && named.is_none_or(is_named)
+            });
+        }
+        matches
+    }
+
+    fn scope(&self, query: QueryId) -> QueryScope {
+        self.scopes.get(&query).copied().unwrap_or_default()
+    }
+
+    /// Limits a query to what its owner may see. Also returns the queries that it names and may not
+    /// read.
+    fn limited(&self, id: QueryId, mut query: Query) -> (Query, Vec<String>) {
+        let scope = self.scope(id);
+        let is_readable = |name: &str| {
+            let read = self.prompt.named(name).or_else(|| self.waiting.named(name));
+            read.and_then(|read| self.scopes.get(&read)).is_none_or(|read| scope.may_read(*read))
+        };
+        let names = query.reads().into_iter().map(|name| name.text.clone());
+        let unreadable: Vec<String> = names.filter(|name| !is_readable(name)).collect();
+        scoped(&mut query, scope, |name| unreadable.iter().all(|other| other != name));
+        (query, unreadable)
+    }
+
+    /// Updates the readers of a query that has another owner now, or is shared or not any more.
+    fn renew_readers(&mut self, name: &str) {
+        if !self.read_names.contains(name) {
+            return;
+        }
+        let reads = |query: &LinkedQuery| query.reads.iter().any(|read| read == name);
+        let readers = self.linked.iter().filter(|(_, query)| reads(query));
+        let readers: Vec<QueryId> = readers.map(|(id, _)| *id).collect();
+        for id in readers {
+            let text = self.linked.get(&id).map(|query| query.text.clone()).unwrap_or_default();
+            let Some(create) = query::parse_create(&text) else { continue };
+            let (query, unreadable) = self.limited(id, create.query);
+            let Some(linked) = self.linked.get_mut(&id) else { continue };
+            if linked.unreadable == unreadable {
+                continue;
+            }
+            linked.unreadable = unreadable;
+            let home = if linked.waits { &mut self.waiting } else { &mut self.prompt };
+            home.insert(id, &linked.name, &query);
+        }
     }
 
     fn match_late(
@@ -64,7 +126,8 @@ impl Matching {
     ) -> Vec<QueryMatch> {
         let late = &mut self.late_scratch;
         let matches = self.waiting.matches_after(entry, kept_by, &mut self.states, late);
-        matches.iter().map(kept).filter(|one| since(one.query)).collect()
+        let matches = matches.iter().map(kept).filter(|one| since(one.query)).collect();
+        self.allowed(entry.tags, matches)
     }
 
     /// Returns the names of queries, as other queries read them.
@@ -93,16 +156,18 @@ impl Matching {
             .filter(|(_, query)| query.waits != waits.contains(query.name.as_str()));
         let moved: Vec<QueryId> = moved.map(|(id, _)| *id).collect();
         for id in moved {
-            let Some(query) = self.linked.get_mut(&id) else { continue };
-            query.waits = !query.waits;
-            let Some(mut create) = query::parse_create(&query.text) else { continue };
-            scoped(&mut create.query, self.scopes.get(&id).copied().unwrap_or_default());
-            let (from, to) = match query.waits {
+            let text = self.linked.get(&id).map(|query| query.text.clone()).unwrap_or_default();
+            let limited = query::parse_create(&text).map(|it| self.limited(id, it.query));
+            let Some(linked) = self.linked.get_mut(&id) else { continue };
+            linked.waits = !linked.waits;
+            let Some((query, unreadable)) = limited else { continue };
+            linked.unreadable = unreadable;
+            let (from, to) = match linked.waits {
                 true => (&mut self.prompt, &mut self.waiting),
                 false => (&mut self.waiting, &mut self.prompt),
             };
             from.remove(id);
-            to.insert(id, &query.name, &create.query);
+            to.insert(id, &linked.name, &query);
         }
     }
 }
@@ -125,25 +190,32 @@ impl EntryMatcher for Matching {
     }
 
     fn put(&mut self, id: QueryId, name: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
-        let Some(mut create) = query::parse_create(text) else {
+        let Some(create) = query::parse_create(text) else {
             // Its stored state stays, because a newer version may read it.
             tracing::error!(query = name, "a stored query cannot be read, so it matches nothing");
             self.remove_query(id);
             return Vec::new();
         };
-        scoped(&mut create.query, self.scopes.get(&id).copied().unwrap_or_default());
+        let (query, unreadable) = self.limited(id, create.query.clone());
+        match named_private(&create.query, self.scope(id)) {
+            Some(named) => self.seen_by_others.insert(id, named),
+            None => self.seen_by_others.remove(&id),
+        };
         self.states.remove(id);
         self.waiting.remove(id);
-        self.prompt.insert(id, name, &create.query);
+        self.prompt.insert(id, name, &query);
         let reads: Vec<String> =
             create.query.reads().into_iter().map(|name| name.text.clone()).collect();
         let uses_article = create.query.uses_article();
         let was_linked = self.linked.remove(&id).is_some();
         if uses_article || !reads.is_empty() {
             let (name, text) = (name.to_owned(), text.to_owned());
-            let linked = LinkedQuery { name, text, reads, uses_article, waits: false };
+            self.read_names.extend(reads.iter().cloned());
+            let waits = false;
+            let linked = LinkedQuery { name, text, reads, unreadable, uses_article, waits };
             self.linked.insert(id, linked);
         }
+        self.renew_readers(name);
         if was_linked || self.linked.contains_key(&id) {
             self.settle();
         }
@@ -157,7 +229,9 @@ impl EntryMatcher for Matching {
     }
 
     fn remove_query(&mut self, id: QueryId) {
+        let name = self.prompt.name(id).or_else(|| self.waiting.name(id)).map(str::to_owned);
         self.scopes.remove(&id);
+        self.seen_by_others.remove(&id);
         self.prompt.remove(id);
         self.waiting.remove(id);
         self.states.remove(id);
@@ -165,6 +239,13 @@ impl EntryMatcher for Matching {
         if self.linked.remove(&id).is_some() {
             self.settle();
         }
+        if let Some(name) = name {
+            self.renew_readers(&name);
+        }
+    }
+
+    fn others_see(&self, query: QueryId) -> bool {
+        self.seen_by_others.contains_key(&query)
     }
 
     fn reads(&self, feed_url: &str, tags: &[String]) -> bool {

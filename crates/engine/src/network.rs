@@ -13,6 +13,9 @@ const PROBE_EVERY: Duration = Duration::from_secs(5);
 const BLAME_WINDOW: Duration = Duration::from_secs(60);
 /// The number of recent failures whose feeds are remembered.
 const BLAMED_MAX: usize = 20_000;
+/// A terminal that let so many grants in a row end without a result gets probes only. One request
+/// may be lost on the bus. But each keeps its domain busy for the whole life of a grant.
+const UNANSWERED_MAX: u32 = 3;
 
 /// The state of our own network and disk.
 #[derive(Debug, Default)]
@@ -24,6 +27,8 @@ pub struct Network {
     /// The last poll could not be recorded.
     cannot_record: bool,
     last_probe: Option<Time>,
+    /// Grants in a row that ended without a result.
+    n_unanswered: u32,
 }
 
 impl Network {
@@ -51,14 +56,27 @@ impl Network {
     }
 
     pub fn is_down(&self) -> bool {
-        self.down
+        self.down || self.n_unanswered >= UNANSWERED_MAX
+    }
+
+    /// Records that a result of the terminal arrived, whatever it brought.
+    pub fn terminal_answered(&mut self) {
+        self.n_unanswered = 0;
+    }
+
+    /// Records that a grant of the terminal ended without a result.
+    pub fn terminal_did_not_answer(&mut self, name: &str) {
+        self.n_unanswered = self.n_unanswered.saturating_add(1);
+        if self.n_unanswered == UNANSWERED_MAX {
+            tracing::warn!(terminal = name, "the terminal does not answer; it gets probes only");
+        }
     }
 
     /// The number of polls that may be under way: the usual one, or one every few seconds during an
     /// outage.
     pub fn in_flight_max(&mut self, now: Time, usual: usize) -> usize {
         self.down = self.down && self.outage.verdict(now).is_some();
-        if !self.down && !self.cannot_record {
+        if !self.is_down() && !self.cannot_record {
             return usual;
         }
         // A probe in the future was made before the clock was set back.
@@ -77,7 +95,7 @@ impl Network {
 
     /// Records that a poll was granted.
     pub fn granted(&mut self, now: Time) {
-        if self.down || self.cannot_record {
+        if self.is_down() || self.cannot_record {
             self.last_probe = Some(now);
         }
     }

@@ -1,6 +1,7 @@
 //! Regular work for the accounts of an instance: it counts the readers of each feed and calculates
 //! the figures behind suggestions. It pauses feeds that nobody needs any more, and removes them
-//! after some time. Also gives the queries of the person at the machine to the first account.
+//! after some time. Private feeds of removed accounts go at once, or to others who read them. Also
+//! gives the queries of the person at the machine to the first account.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,9 +57,13 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
 
 fn work(context: &Context, look: u64) -> Result<(), StoreError> {
     context.store.hand_over_queries()?;
+    if look == 0 {
+        context.store.drop_forbidden_matches()?;
+    }
     for feed in context.store.drop_abandoned_queries(context.clock.now())? {
         context.send(Event::Forget(feed));
     }
+    settle_abandoned(context)?;
     if look.is_multiple_of(COUNT_LOOKS) {
         count_readers(context)?;
         context.store.forget_openings(context.clock.now() - OPENED_KEPT)?;
@@ -68,6 +73,25 @@ fn work(context: &Context, look: u64) -> Result<(), StoreError> {
     }
     if look.is_multiple_of(SWEEP_LOOKS) {
         sweep(context)?;
+    }
+    Ok(())
+}
+
+/// Hands the private feeds of removed accounts to people who read them too, or removes the feeds.
+fn settle_abandoned(context: &Context) -> Result<(), StoreError> {
+    let abandoned = context.store.abandoned_feeds()?;
+    for feed in &abandoned {
+        if context.store.hand_on(*feed)? {
+            tracing::info!(%feed, "handed a private feed of a removed account to another reader");
+            continue;
+        }
+        context.send(Event::Forget(*feed));
+        context.store.remove_feed(*feed)?;
+        tracing::info!(%feed, "removed a private feed of an account that was removed");
+    }
+    if !abandoned.is_empty() {
+        // No request may carry the login of somebody who has left.
+        context.fetch_book.read(&context.store, &context.settings.key_file)?;
     }
     Ok(())
 }

@@ -2,24 +2,28 @@
 //! their results to the controller, answers questions about windows, and confirms results after
 //! they are recorded. It decides nothing.
 
+mod limits;
+
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dispatch::machine::{
     Answers, Here, HereAnswer, Results, Seat, SeatCall, Verdict, WindowAnswer, WindowQuestion,
 };
-use dispatch::wire::WIRE_OLDEST;
 use dispatch::{
-    Bus, BusError, BusMessage, BusReceiver, GrantId, LookTerms, PollReading, Stopwatch,
+    Bus, BusError, BusMessage, BusReceiver, ErrandReading, ErrandResult, GrantId, LookTerms,
+    Stopwatch,
 };
+use feed::FeedId;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::confirmation::Confirmations;
+use crate::confirmation::{Confirmation, Confirmations};
 use crate::context::Context;
-use crate::event::Event;
-use crate::terminals::Terminals;
+use crate::event::{Event, WaitWish};
+use crate::terminals::{AnswerRight, Terminals};
 
 /// Answers that become ready within this time share a message.
 const GATHER: Duration = Duration::from_millis(10);
@@ -49,15 +53,24 @@ pub struct RoadContext {
 /// Serves terminals until the task is dropped.
 pub async fn run(road: Arc<RoadContext>) {
     loop {
-        match serve(&road).await {
-            Ok(()) => return,
-            Err(error) => tracing::error!(%error, "the bus does not work; trying again"),
-        }
+        let Err(error) = serve(&road).await;
+        tracing::error!(%error, "terminals cannot be served; trying again");
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 
-async fn serve(road: &Arc<RoadContext>) -> Result<(), BusError> {
+/// An end of the service. The controller needs another one as long as it has the seat.
+#[derive(Debug, thiserror::Error)]
+enum RoadError {
+    #[error(transparent)]
+    Bus(#[from] BusError),
+    #[error("a task of the bus ended")]
+    TaskEnded,
+}
+
+/// Serves terminals until one of the tasks ends, whether the connection was closed or the task
+/// failed.
+async fn serve(road: &Arc<RoadContext>) -> Result<Infallible, RoadError> {
     let bus = &road.road.bus;
     let here = bus.listen("here").await?;
     let windows = bus.listen("window").await?;
@@ -70,17 +83,16 @@ async fn serve(road: &Arc<RoadContext>) -> Result<(), BusError> {
     tasks.spawn(take_results(Arc::clone(road), results, confirmations));
     tasks.spawn(confirm(bus.clone(), waiting));
     let call = SeatCall { epoch: road.epoch, leaves: false };
-    bus.publish("seat", WIRE_OLDEST, &call, None).await?;
-    // The tasks end only if the connection is closed for good.
+    bus.publish("seat", bus.wire_of_any(), &call, None).await?;
     tasks.join_next().await;
-    Ok(())
+    Err(RoadError::TaskEnded)
 }
 
 /// Says that this controller leaves.
 pub async fn leave(road: &BusRoad, epoch: i64) {
     let call = SeatCall { epoch, leaves: true };
     // Terminals notice it without this message too.
-    let _ = road.bus.publish("seat", WIRE_OLDEST, &call, None).await;
+    let _ = road.bus.publish("seat", road.bus.wire_of_any(), &call, None).await;
     road.bus.flush().await;
 }
 
@@ -95,9 +107,10 @@ async fn answer_here(road: Arc<RoadContext>, mut questions: BusReceiver) {
         };
         let answer = seat(&road, &here);
         if let HereAnswer::Refused { why } = &answer {
-            tracing::warn!(terminal = here.terminal, why, "terminal refused");
+            let terminal: String = here.terminal.chars().take(64).collect();
+            tracing::warn!(terminal, why, "terminal refused");
         }
-        if let Err(error) = road.road.bus.answer(reply, WIRE_OLDEST, &answer).await {
+        if let Err(error) = road.road.bus.answer(reply, &answer).await {
             tracing::debug!(%error, "cannot answer a terminal");
         }
         // There may be room for waiting polls.
@@ -124,15 +137,14 @@ fn seat(road: &RoadContext, here: &Here) -> HereAnswer {
 
 async fn answer_windows(road: Arc<RoadContext>, mut questions: BusReceiver) {
     while let Some(message) = questions.next().await {
-        let (Some(reply), Ok(question)) = (&message.reply, message.decode::<WindowQuestion>())
-        else {
+        let question = message.decode_any::<WindowQuestion>();
+        let (Some(reply), Ok(question)) = (&message.reply, question) else {
             continue;
         };
         road.context.tally.window_question();
         let window = (road.window_of)(question.grant);
         let window = window.filter(|window| window.digest() == question.digest);
-        if let Err(error) = road.road.bus.answer(reply, WIRE_OLDEST, &WindowAnswer { window }).await
-        {
+        if let Err(error) = road.road.bus.answer(reply, &WindowAnswer { window }).await {
             tracing::debug!(%error, "cannot send a window");
         }
     }
@@ -155,49 +167,74 @@ fn take(
     message: &BusMessage,
     confirmations: &Confirmations,
 ) -> Result<(), dispatch::wire::WireError> {
-    let Results { results, errands, terminal, .. } = message.decode()?;
+    let Results { results, errands, terminal, life } = message.decode()?;
     let Some(reply) = &message.reply else { return Ok(()) };
-    for errand in errands {
-        let grant = errand.grant;
-        let Some(confirmation) = confirmations.take(grant, reply) else { continue };
+    let Some(place) = road.terminals.place_of(&terminal, &life) else {
+        // It says that it is here within two seconds, and sends the results again.
+        tracing::debug!("results of an unknown terminal dropped");
+        return Ok(());
+    };
+    let sender = ResultSender { road, confirmations, reply, place, terminal: &terminal };
+    for mut errand in errands {
+        let (grant, wish) = (errand.grant, wait_wish(&errand));
+        let Some(confirmation) = sender.duty(grant, None) else { continue };
+        if let Some(why) = limits::hold_errand(&mut errand) {
+            tracing::error!(terminal, grant = grant.0, why, "answer refused");
+            road.context.tally.refused();
+        }
         let waits = road.context.errands.as_ref().is_some_and(|road| road.arrived(errand));
         if !waits {
-            road.context.send(Event::LateErrand { grant });
+            road.context.send(Event::LateErrand { grant, wish });
         }
         confirmation.answer_errand();
     }
-    for result in results {
-        let Some(confirmation) = confirmations.take(result.grant, reply) else { continue };
-        match too_much(&result.reading, &road.road.terms) {
-            None => road.context.send(Event::Result { result: Box::new(result), confirmation }),
-            Some(why) => {
-                tracing::error!(terminal, feed = result.feed.0, why, "result refused");
-                confirmation.answer(Verdict::Refused { why });
-            }
+    for mut result in results {
+        let Some(confirmation) = sender.duty(result.grant, Some(result.feed)) else { continue };
+        if let Some(why) = limits::hold(&mut result, &road.road.terms) {
+            tracing::error!(terminal, feed = result.feed.0, why, "result refused");
+            road.context.tally.refused();
         }
+        road.context.send(Event::Result { result: Box::new(result), confirmation });
     }
     Ok(())
 }
 
-/// Holds a terminal to the limits of the parser: it is another machine.
-fn too_much(reading: &PollReading, terms: &LookTerms) -> Option<String> {
-    let PollReading::Document(document) = reading else { return None };
-    let parse = &terms.parse;
-    if document.items.len() > parse.items_max {
-        return Some(format!("more than {} items", parse.items_max));
+/// The terminal that sent a message with results.
+struct ResultSender<'a> {
+    road: &'a RoadContext,
+    confirmations: &'a Confirmations,
+    reply: &'a str,
+    place: usize,
+    terminal: &'a str,
+}
+
+impl ResultSender<'_> {
+    /// Takes the duty to confirm a result. `None` if it is being recorded already, or if the
+    /// terminal may not answer this request.
+    fn duty(&self, grant: GrantId, feed: Option<FeedId>) -> Option<Confirmation> {
+        let confirmation = self.confirmations.take(grant, self.reply)?;
+        match self.road.terminals.right_to_answer(grant, feed, self.place) {
+            AnswerRight::Own => Some(confirmation),
+            AnswerRight::Unknown => {
+                confirmation.answer(Verdict::Stale);
+                None
+            }
+            // It may free a domain too early.
+            AnswerRight::Others => {
+                tracing::error!(self.terminal, grant = grant.0, "result of another's request");
+                None
+            }
+        }
     }
-    let items = document.items.iter().filter_map(|keyed| keyed.item.as_ref());
-    let is_long = |text: &Option<String>| {
-        text.as_ref().is_some_and(|text| text.len() > parse.field_bytes_max.saturating_mul(4))
+}
+
+/// Returns the wish of the server if it asked for fewer requests.
+fn wait_wish(result: &ErrandResult) -> Option<WaitWish> {
+    let (status, retry_after) = match &result.reading {
+        ErrandReading::Posted { status, retry_after, .. } => (Some(*status), *retry_after),
+        _ => (result.facts.status, result.facts.retry_after),
     };
-    let mut too_long = items.filter(|item| {
-        is_long(&item.title)
-            || is_long(&item.content)
-            || is_long(&item.summary)
-            || item.categories.len() > parse.list_max
-            || item.enclosures.len() > parse.list_max
-    });
-    too_long.next().map(|_| "an item is longer than the parser allows".to_owned())
+    matches!(status, Some(429 | 503)).then_some(WaitWish { retry_after })
 }
 
 /// Sends answers, those of one terminal together.
@@ -211,7 +248,7 @@ async fn confirm(bus: Bus, mut waiting: mpsc::UnboundedReceiver<(String, GrantId
             next = waiting.try_recv().ok();
         }
         for (reply, answers) in by_reply {
-            if let Err(error) = bus.answer(&reply, WIRE_OLDEST, &Answers { answers }).await {
+            if let Err(error) = bus.answer(&reply, &Answers { answers }).await {
                 tracing::debug!(%error, "cannot confirm results");
             }
         }

@@ -1,10 +1,12 @@
 //! Controllers, terminals and a road that delays, drops and repeats, in simulated time. The plan,
 //! the registry of terminals and the rules of acceptance are the real ones. No domain may ever get
-//! two requests at once; each mutant breaks one rule and must be caught.
+//! two requests at once, and no terminal may lose a result; each mutant breaks one rule and must be
+//! caught.
 
 mod answers;
 mod granting;
 mod nodes;
+mod requests;
 mod world;
 
 use terminal::BrokenRule;
@@ -21,6 +23,10 @@ fn lives(rules: Rules, n: u64) -> SimulatedTally {
         all.n_takeovers += tally.n_takeovers;
         all.n_overlaps += tally.n_overlaps;
         all.n_recorded += tally.n_recorded;
+        all.n_hops += tally.n_hops;
+        all.n_errands += tally.n_errands;
+        all.n_results += tally.n_results;
+        all.n_accounted += tally.n_accounted;
     }
     all
 }
@@ -39,6 +45,8 @@ fn no_domain_is_ever_asked_twice_at_once() {
     assert!(tally.n_takeovers >= n_lives() * 3, "{tally:?}");
     assert!(tally.n_requests > n_lives() * 300, "{tally:?}");
     assert!(tally.n_recorded > n_lives() * 100, "{tally:?}");
+    assert!(tally.n_hops > n_lives() * 20 && tally.n_errands > n_lives() * 20, "{tally:?}");
+    assert_eq!(tally.n_results, tally.n_accounted, "a result is lost: {tally:?}");
 }
 
 #[test]
@@ -49,10 +57,14 @@ fn every_broken_rule_is_caught() {
         Rules { any_result_frees: true, ..Rules::default() },
         Rules { without_rows: true, ..Rules::default() },
         Rules { shared_queue: true, ..Rules::default() },
+        Rules { follows_redirects: true, ..Rules::default() },
+        Rules { stays_at_target: true, ..Rules::default() },
+        Rules { forgets_results: true, ..Rules::default() },
     ];
     for rules in mutants {
         let tally = lives(rules, n_lives().max(12));
         println!("{rules:?}: {tally:?}");
-        assert!(tally.n_overlaps > 0, "{rules:?}: {tally:?}");
+        let is_caught = tally.n_overlaps > 0 || tally.n_results > tally.n_accounted;
+        assert!(is_caught, "{rules:?}: {tally:?}");
     }
 }

@@ -87,7 +87,7 @@ async fn look(context: &Context, site: &SiteCandidate) -> Result<Vec<SiteFeed>, 
     let send = async |url: Url| {
         match allowed(context, &plan, &url).await.map_err(Some)? {
             PagePermission::Granted => {}
-            PagePermission::Refused | PagePermission::Later { .. } => return Err(None),
+            PagePermission::Refused | PagePermission::Later(_) => return Err(None),
         }
         let turn = turn(&plan, &url, ErrandClass::AfterPolls).await.map_err(|_| None)?;
         let request = ErrandRequest::file(PAGE_BYTES_MAX);

@@ -27,6 +27,10 @@ impl RoadTally {
         });
     }
 
+    pub fn refused(&self) {
+        add(&self.refused);
+    }
+
     pub fn not_sent(&self) {
         add(&self.not_sent);
     }
@@ -53,6 +57,8 @@ impl RoadTally {
             late: n(&self.late),
             expired: n(&self.expired),
             window_questions: n(&self.window_questions),
+            grant_commits: 0,
+            grant_commit_micros: 0,
             messages: bus.messages,
             bytes: bus.bytes,
         }

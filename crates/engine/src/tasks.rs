@@ -89,6 +89,7 @@ pub fn side_tasks(context: &Arc<Context>, stop: &watch::Receiver<bool>) -> JoinS
     tasks.spawn(upkeep::retain(Arc::clone(context), stop.clone()));
     tasks.spawn(upkeep::cluster(Arc::clone(context), stop.clone()));
     tasks.spawn(upkeep::recover(Arc::clone(context), stop.clone()));
+    tasks.spawn(upkeep::remove_ended_grants(Arc::clone(context), stop.clone()));
     tasks.spawn(people::run(Arc::clone(context), stop.clone()));
     tasks.spawn(site_looks::run(Arc::clone(context), stop.clone()));
     tasks.spawn(moved_in::run(Arc::clone(context), stop.clone()));

@@ -1,31 +1,31 @@
 //! The terminals that make requests: the one in this process, and others on the bus. It picks one
 //! for each request and judges the network of each. It sends nothing and reads no clock.
 
+mod granted;
+mod heard;
 mod lack;
 mod pick;
+mod rate;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dispatch::GrantId;
-use dispatch::machine::Here;
-use dispatch::wire::WIRE_OLDEST;
 use feed::{Domain, FeedId, Time};
 use polling::outage::Reach;
 
 use crate::network::Network;
+use granted::GrantedRequests;
+pub use granted::{AnswerRight, GrantedRequest};
 pub use lack::TerminalLack;
 use pick::score;
+use rate::PollRate;
 
 /// A terminal that was silent for so long gets no jobs.
 const SILENT_AFTER: Duration = Duration::from_secs(6);
-/// Far more than any instance has. It limits what strangers on the bus can make us remember.
-const TERMINALS_MAX: usize = 1000;
 /// Requests that are not polls leave this part of the room free.
 const POLLS_KEEP: usize = 4;
-/// The time over which polls a second are counted.
-const RATE_OVER: Duration = Duration::from_secs(10);
 
 /// All terminals that this controller knows.
 pub struct Terminals(Mutex<Registry>);
@@ -33,8 +33,7 @@ pub struct Terminals(Mutex<Registry>);
 #[derive(Default)]
 struct Registry {
     list: Vec<TerminalSlot>,
-    /// The terminals of open grants.
-    assigned: HashMap<GrantId, usize>,
+    granted: GrantedRequests,
     /// The lives of terminals that an operator asked to finish. A new start is not meant.
     drained: HashSet<String>,
     /// Regions without a terminal, and when a request last asked for one.
@@ -53,11 +52,13 @@ struct TerminalSlot {
     heard: Duration,
     since: Time,
     draining: bool,
+    /// An operator asked it to finish.
+    is_drained: bool,
     takes_errands: bool,
     round_trip: Option<Duration>,
     network: Network,
     n_polls: u64,
-    rate: TerminalRate,
+    rate: PollRate,
 }
 
 /// The address of a terminal on the bus.
@@ -68,20 +69,25 @@ pub struct RemotePlace {
     pub wire: u32,
 }
 
-/// Polls a second, over the last complete period.
-#[derive(Clone, Copy, Debug, Default)]
-struct TerminalRate {
-    began: Duration,
-    n_before: u64,
-    last: f64,
-}
-
 /// The terminal that was picked for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PickedTerminal {
     pub name: Arc<str>,
     /// `None`: in this process.
     pub remote: Option<RemotePlace>,
+}
+
+/// How a request of a terminal ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestEnd {
+    /// The result of a poll is here.
+    Polled,
+    /// The answer to another request is here.
+    Answered,
+    /// No result came until the end of the grant.
+    Expired,
+    /// It did not leave, or nobody waits for it any more.
+    Dropped,
 }
 
 /// A terminal as operators see it.
@@ -114,91 +120,18 @@ pub struct LocalTerminal {
 
 impl Terminals {
     pub fn new(local: Option<LocalTerminal>, now: Time) -> Terminals {
-        // The first one is always in this process; without room it gets no jobs.
+        // The first one is always in this process; without room it gets no jobs. But it keeps its
+        // name: no other terminal may be called so.
         let local = local.unwrap_or_default();
         let local = TerminalSlot {
-            name: local.name.into(),
             region: local.region,
             version: local.version,
-            life: String::new(),
-            remote: None,
             room: local.room,
-            n_open: 0,
-            heard: Duration::ZERO,
-            since: now,
-            draining: false,
             takes_errands: true,
-            round_trip: None,
-            network: Network::default(),
-            n_polls: 0,
-            rate: TerminalRate::default(),
+            ..TerminalSlot::new(&local.name, now, Duration::ZERO)
         };
         let list = vec![local];
         Terminals(Mutex::new(Registry { list, ..Registry::default() }))
-    }
-
-    /// Notes that a terminal said that it is there. Returns the version of the wire form to use
-    /// with it, or why it is refused.
-    pub fn heard(
-        &self,
-        here: &Here,
-        own_wire: u32,
-        now: Time,
-        clock: Duration,
-    ) -> Result<u32, String> {
-        let wire = here.wire.min(own_wire);
-        if wire < WIRE_OLDEST || own_wire > here.wire + 1 {
-            return Err(format!(
-                "it speaks version {} of the messages and this controller {own_wire}; machines \
-                 may be one release apart",
-                here.wire
-            ));
-        }
-        if here.identity_rule != feed::IDENTITY_RULE {
-            return Err("it gives entries other keys; run the same release".to_owned());
-        }
-        let mut registry = self.lock();
-        let place = registry.list.iter().position(|slot| *slot.name == *here.terminal);
-        let subject: Arc<str> = format!("job.{}.{}", here.terminal, here.life).into();
-        let remote = Some(RemotePlace { subject, wire });
-        if let Some(place) = place {
-            let slot = &mut registry.list[place];
-            let is_another = slot.life != here.life;
-            if slot.remote.is_none() || (is_another && !slot.is_silent(clock)) {
-                return Err(format!(
-                    "another terminal is called {}; give each a name of its own: --name",
-                    here.terminal
-                ));
-            }
-            if is_another {
-                (slot.since, slot.network) = (now, Network::default());
-            }
-            slot.update(here, remote, clock);
-            return Ok(wire);
-        }
-        if registry.list.len() >= TERMINALS_MAX {
-            return Err(format!("there are {TERMINALS_MAX} terminals already"));
-        }
-        let mut slot = TerminalSlot {
-            name: here.terminal.as_str().into(),
-            region: None,
-            version: String::new(),
-            life: String::new(),
-            remote: None,
-            room: 0,
-            n_open: 0,
-            heard: clock,
-            since: now,
-            draining: false,
-            takes_errands: false,
-            round_trip: None,
-            network: Network::default(),
-            n_polls: 0,
-            rate: TerminalRate { began: clock, ..TerminalRate::default() },
-        };
-        slot.update(here, remote, clock);
-        registry.list.push(slot);
-        Ok(wire)
     }
 
     /// Picks the terminal for a request to a domain: always the same one while the terminals stay.
@@ -206,20 +139,19 @@ impl Terminals {
     pub fn pick(
         &self,
         grant: GrantId,
+        feed: FeedId,
         domain: &Domain,
         region: Option<&str>,
         now: Time,
         clock: Duration,
     ) -> Option<PickedTerminal> {
         let mut registry = self.lock();
-        let picked = registry.pick(grant, domain, |slot| {
+        let place = registry.best_for(domain, |slot| {
             let fits = region.is_none() || slot.region.as_deref() == region;
             fits && slot.n_open < slot.room_now(now, clock)
         })?;
-        if let Some(&place) = registry.assigned.get(&grant) {
-            registry.list[place].network.granted(now);
-        }
-        Some(picked)
+        registry.list[place].network.granted(now);
+        Some(registry.give(grant, Some(feed), domain, place))
     }
 
     /// Picks the terminal for a request that is not a poll. These leave a part of the room to
@@ -232,20 +164,28 @@ impl Terminals {
         now: Time,
         clock: Duration,
     ) -> Option<PickedTerminal> {
-        self.lock().pick(grant, domain, |slot| {
+        let mut registry = self.lock();
+        let place = registry.best_for(domain, |slot| {
             let fits = region.is_none() || slot.region.as_deref() == region;
             let room = slot.room_now(now, clock);
             fits && slot.takes_errands && slot.n_open < room - room / POLLS_KEEP
-        })
+        })?;
+        registry.list[place].network.granted(now);
+        Some(registry.give(grant, None, domain, place))
     }
 
     /// Ends a grant. Returns the number of its terminal.
-    pub fn ended(&self, grant: GrantId, is_poll: bool) -> Option<usize> {
+    pub fn ended(&self, grant: GrantId, end: RequestEnd) -> Option<usize> {
         let mut registry = self.lock();
-        let place = registry.assigned.remove(&grant)?;
+        let place = registry.granted.end(grant)?;
         let slot = &mut registry.list[place];
         slot.n_open -= 1;
-        slot.n_polls += u64::from(is_poll);
+        slot.n_polls += u64::from(end == RequestEnd::Polled);
+        match end {
+            RequestEnd::Polled | RequestEnd::Answered => slot.network.terminal_answered(),
+            RequestEnd::Expired => slot.network.terminal_did_not_answer(&slot.name),
+            RequestEnd::Dropped => {}
+        }
         Some(place)
     }
 
@@ -283,7 +223,9 @@ impl Terminals {
 
     /// Asks these terminals, and no others, to finish.
     pub fn set_drained(&self, lives: HashSet<String>) {
-        self.lock().drained = lives;
+        let mut registry = self.lock();
+        registry.list.iter_mut().for_each(|slot| slot.is_drained = lives.contains(&slot.life));
+        registry.drained = lives;
     }
 
     pub fn is_drained(&self, life: &str) -> bool {
@@ -293,9 +235,8 @@ impl Terminals {
     /// Returns all terminals, for operators.
     pub fn views(&self, clock: Duration) -> Vec<TerminalView> {
         let mut registry = self.lock();
-        let Registry { list, drained, .. } = &mut *registry;
-        let working = list.iter_mut().filter(|slot| slot.room > 0);
-        working.map(|slot| slot.view(drained.contains(&slot.life), clock)).collect()
+        let working = registry.list.iter_mut().filter(|slot| slot.room > 0);
+        working.map(|slot| slot.view(clock)).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Registry> {
@@ -304,13 +245,12 @@ impl Terminals {
 }
 
 impl Registry {
-    /// Picks the terminal with the highest score among those that may get a request.
-    fn pick(
+    /// Returns the place of the terminal with the highest score among those that may get a request.
+    fn best_for(
         &mut self,
-        grant: GrantId,
         domain: &Domain,
         mut may: impl FnMut(&mut TerminalSlot) -> bool,
-    ) -> Option<PickedTerminal> {
+    ) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
         for (place, slot) in self.list.iter_mut().enumerate() {
             if may(slot) {
@@ -320,43 +260,73 @@ impl Registry {
                 }
             }
         }
-        let (_, place) = best?;
-        self.assigned.insert(grant, place);
+        best.map(|(_, place)| place)
+    }
+
+    /// Gives a request to the terminal at a place.
+    fn give(
+        &mut self,
+        grant: GrantId,
+        feed: Option<FeedId>,
+        domain: &Domain,
+        place: usize,
+    ) -> PickedTerminal {
         let slot = &mut self.list[place];
         slot.n_open += 1;
-        Some(PickedTerminal { name: Arc::clone(&slot.name), remote: slot.remote.clone() })
+        let (name, remote) = (Arc::clone(&slot.name), slot.remote.clone());
+        let request = GrantedRequest { terminal: Arc::clone(&name), domain: domain.clone(), feed };
+        self.granted.begin(grant, place, request);
+        PickedTerminal { name, remote }
     }
 }
 
 impl TerminalSlot {
-    fn update(&mut self, here: &Here, remote: Option<RemotePlace>, clock: Duration) {
-        self.region.clone_from(&here.region);
-        self.version.clone_from(&here.version);
-        self.life.clone_from(&here.life);
-        (self.remote, self.room, self.heard) = (remote, here.room, clock);
-        (self.draining, self.round_trip) = (here.draining, here.round_trip);
-        self.takes_errands = here.takes_errands;
+    /// Creates a terminal that is known only by its name.
+    fn new(name: &str, now: Time, clock: Duration) -> TerminalSlot {
+        TerminalSlot {
+            name: name.into(),
+            region: None,
+            version: String::new(),
+            life: String::new(),
+            remote: None,
+            room: 0,
+            n_open: 0,
+            heard: clock,
+            since: now,
+            draining: false,
+            is_drained: false,
+            takes_errands: false,
+            round_trip: None,
+            network: Network::default(),
+            n_polls: 0,
+            rate: PollRate::begin(clock),
+        }
     }
 
     fn is_silent(&self, clock: Duration) -> bool {
         self.remote.is_some() && clock.saturating_sub(self.heard) >= SILENT_AFTER
     }
 
+    /// Returns whether our answers reach it. A terminal that the bus does not let listen, because
+    /// its key belongs to another name, would get jobs in vain.
+    fn hears(&self) -> bool {
+        self.remote.is_none() || self.round_trip.is_some()
+    }
+
+    /// Returns whether it ends soon, by its own word or by that of an operator.
+    fn finishes(&self) -> bool {
+        self.draining || self.is_drained
+    }
+
     /// The number of requests that it may make at once now.
     fn room_now(&mut self, now: Time, clock: Duration) -> usize {
-        match self.draining || self.is_silent(clock) {
+        match self.finishes() || self.is_silent(clock) || !self.hears() {
             true => 0,
             false => self.network.in_flight_max(now, self.room),
         }
     }
 
-    fn view(&mut self, is_drained: bool, clock: Duration) -> TerminalView {
-        let over = clock.saturating_sub(self.rate.began);
-        if over >= RATE_OVER {
-            let n = self.n_polls - self.rate.n_before;
-            let last = n as f64 / over.as_secs_f64();
-            self.rate = TerminalRate { began: clock, n_before: self.n_polls, last };
-        }
+    fn view(&mut self, clock: Duration) -> TerminalView {
         let silent_for = match self.remote {
             Some(_) => clock.saturating_sub(self.heard),
             None => Duration::ZERO,
@@ -371,10 +341,10 @@ impl TerminalSlot {
             silent_for,
             room: self.room,
             in_flight: self.n_open,
-            polls_per_second: self.rate.last,
+            polls_per_second: self.rate.now(self.n_polls, clock),
             round_trip: self.round_trip,
-            network_up: !self.network.is_down(),
-            draining: self.draining || is_drained,
+            network_up: self.hears() && !self.network.is_down(),
+            draining: self.finishes(),
         }
     }
 }

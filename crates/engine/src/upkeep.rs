@@ -1,6 +1,6 @@
 //! Regular work on the store while the engine runs: it drops old entries and clusters feeds that
-//! share daily profiles. It also tries to write again after the store could not be written. It
-//! decides neither what is old nor what is polled.
+//! share daily profiles. It also removes the rows of ended requests, and tries to write again after
+//! the store could not be written. It decides neither what is old nor what is polled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,8 @@ const RETAIN_EVERY: Duration = Duration::from_secs(3600);
 const CLUSTER_EVERY: Duration = Duration::from_secs(86_400);
 /// The interval between two attempts to write to a store that could not be written.
 const RECOVER_EVERY: Duration = Duration::from_secs(5);
+/// The longest time that the row of an ended request stays.
+const REMOVE_ENDED_EVERY: Duration = Duration::from_secs(1);
 
 /// Drops old entries and keys every hour until the program stops.
 pub async fn retain(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
@@ -70,6 +72,16 @@ pub async fn recover(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
             // /readyz goes on reporting it.
             error => tracing::debug!(?error, "the store cannot be written yet"),
         }
+    }
+}
+
+/// Removes the rows of ended requests while no new request takes them along, until the program
+/// stops.
+pub async fn remove_ended_grants(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
+    let Some(book) = context.grants.clone() else { return };
+    while !*stop.borrow() {
+        book.remove_ended().await;
+        pause(&mut stop, REMOVE_ENDED_EVERY).await;
     }
 }
 

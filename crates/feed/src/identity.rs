@@ -45,6 +45,15 @@ pub fn identify(items: Vec<Item>, window: &Window) -> Vec<KeyedItem> {
     keyed
 }
 
+/// Gives the items of a document their keys again, by the window that the store has. A terminal may
+/// have named them without this window. Then every item came along; otherwise the keys stay.
+pub fn identify_again(items: Vec<KeyedItem>, window: &Window) -> Vec<KeyedItem> {
+    if window.entries().is_empty() || items.iter().any(|keyed| keyed.item.is_none()) {
+        return items;
+    }
+    identify(items.into_iter().filter_map(|keyed| keyed.item).collect(), window)
+}
+
 impl Window {
     /// Returns the window after a document, for comparisons only: it does not know the repaired
     /// times of new entries.
@@ -206,6 +215,23 @@ mod tests {
         let k = keys(&[item("g", "l1", "a"), item("g", "l2", "b")]);
         assert_eq!(k.len(), 2);
         assert_ne!(k[0], k[1]);
+    }
+
+    #[test]
+    fn keys_that_were_given_without_the_window_are_given_again() {
+        let both = vec![item("g", "l1", "a"), item("g", "l2", "b")];
+        let one = vec![item("g", "l2", "b")];
+        for (before, after) in [(&both, &one), (&one, &both)] {
+            let first = identify(before.clone(), &Window::default());
+            let window = Window::default().after_items(&first, false);
+            let known = identify(after.clone(), &window);
+            let unknown = identify(after.clone(), &Window::default());
+            assert_ne!(known, unknown);
+            assert_eq!(identify_again(unknown, &window), known);
+            assert_eq!(identify_again(known.clone(), &window), known, "an item is left out");
+        }
+        let fresh = identify(vec![item("new", "l3", "c")], &Window::default());
+        assert_eq!(identify_again(fresh.clone(), &Window::default()), fresh);
     }
 
     #[test]

@@ -20,13 +20,15 @@ mod story;
 mod time;
 mod window;
 
-pub use address::{AddressError, Domain, FeedUrl, mask_address, mask_secrets, mask_text};
+pub use address::{
+    AddressError, Domain, FeedUrl, INDEXED_ADDRESS_MAX, mask_address, mask_secrets, mask_text,
+};
 pub use article_mode::ArticleMode;
 pub use comparison::{Known, Observed, Sighting, WindowComparison};
 pub use entry::{Enclosure, EntryId, FeedId, Item, QueryId, Source};
 pub use entry_key::{EntryKey, IDENTITY_RULE};
 pub use fetch_settings::{FetchSetting, FetchSettingError, RequestSettings, origin_text};
-pub use identity::{KeyedItem, content_hash, identify};
+pub use identity::{KeyedItem, content_hash, identify, identify_again};
 pub use media::{Chapter, ItemMedia, Thumbnail, Transcript};
 pub use origin::{origin, original_keys, passed_on, public_id, public_link, public_source};
 pub use poll::{

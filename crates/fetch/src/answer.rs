@@ -18,7 +18,7 @@ const LEFTOVER_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a recording waits for the page of an error.
 const ERROR_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same limit as for the URL of a feed: it is stored, shown and compared.
-const LOCATION_BYTES_MAX: usize = 8192;
+pub const LOCATION_BYTES_MAX: usize = 8192;
 /// Content types are shown and searched for a charset. Real ones are shorter.
 const CONTENT_TYPE_CHARS_MAX: usize = 256;
 

@@ -1,8 +1,5 @@
 //! The GET exchange: builds the request, sends it through the right client, and reads the answer.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
 use feed::{ExchangeFacts, RawAnswer, RequestSettings, Validators};
@@ -17,19 +14,20 @@ use crate::lease::{Lease, Leases, moment};
 use crate::limits::ExchangeLimits;
 use crate::names::Names;
 use crate::tailored::{self, SharedParts, TailoredClients};
+use crate::uptime::within;
 use crate::{
     Exchange, Failure, FailureKind, Fetched, Settings, SetupError, answer, causes, descriptors,
     header as read, heads, tls,
 };
 
-const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, \
-    application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, \
-    */*;q=0.5";
-const ACCEPT_PAGE: &str = "text/html, application/xhtml+xml, application/atom+xml;q=0.9, \
-    application/rss+xml;q=0.9, application/feed+json;q=0.9, */*;q=0.5";
-const ACCEPT_ANY: &str = "*/*";
+pub(crate) const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, \
+    application/rdf+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, \
+    application/json;q=0.8, */*;q=0.5";
+pub(crate) const ACCEPT_PAGE: &str = "text/html, application/xhtml+xml, \
+    application/atom+xml;q=0.9, application/rss+xml;q=0.9, application/feed+json;q=0.9, */*;q=0.5";
+pub(crate) const ACCEPT_ANY: &str = "*/*";
 /// SVG is a document and not a picture, so it is not requested.
-const ACCEPT_IMAGE: &str = "image/avif, image/webp, image/png, image/jpeg, image/gif";
+pub(crate) const ACCEPT_IMAGE: &str = "image/avif, image/webp, image/png, image/jpeg, image/gif";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 
 /// Makes exchanges. A process needs only one: it holds the connections and the DNS cache.
@@ -44,6 +42,8 @@ pub struct Fetcher {
     pub(crate) under_way: Semaphore,
     connections_max: usize,
     allow_private: bool,
+    /// For [`Fetcher::public`].
+    settings: Settings,
     /// The names that lead to this machine, if requests may go nowhere else.
     loopback_only: Option<Names>,
     no_cache: bool,
@@ -56,6 +56,7 @@ impl Fetcher {
     /// Sets up connections, trust and names. Raises the process's limit of open files as far as
     /// possible.
     pub fn new(settings: Settings) -> Result<Fetcher, SetupError> {
+        let again = settings.clone();
         let unguarded = Names::new(settings.resolve.clone(), true);
         let names = Names::new(settings.resolve, settings.allow_private);
         let trust = tls::trust(&settings.authorities_pem)?;
@@ -71,6 +72,7 @@ impl Fetcher {
         };
         let connections_max = descriptors::connections_max(settings.idle_connections_max);
         Ok(Fetcher {
+            settings: again,
             keeping: client(1)?,
             closing: client(0)?,
             tailored: TailoredClients::new(SharedParts {
@@ -100,11 +102,16 @@ impl Fetcher {
         })
     }
 
+    /// Returns a fetcher with the same settings that reaches public addresses only.
+    pub fn public(&self) -> Result<Fetcher, SetupError> {
+        Fetcher::new(Settings { allow_private: false, keep_heads: false, ..self.settings.clone() })
+    }
+
     pub(crate) fn limits(&self) -> &ExchangeLimits {
         &self.limits
     }
 
-    /// Returns how many exchanges may run at once. Further ones wait inside `fetch`.
+    /// Returns how many exchanges may run at once. Further ones wait for a place.
     pub fn connections_max(&self) -> usize {
         self.connections_max
     }
@@ -116,29 +123,7 @@ impl Fetcher {
 
     /// Requests a feed, conditionally if there are validators.
     pub async fn fetch(&self, url: &Url, validators: &Validators) -> Exchange {
-        self.exchange(url, ACCEPT_FEED, validators, &self.limits).await
-    }
-
-    /// Requests a feed with settings of its own.
-    pub async fn fetch_tailored(
-        &self,
-        url: &Url,
-        validators: &Validators,
-        own: &RequestSettings,
-    ) -> Exchange {
-        let asked = AskedExchange { accept: ACCEPT_FEED, own: Some(own) };
-        self.exchange_as(url, asked, validators, &self.limits).await
-    }
-
-    /// Requests a page with settings of its own.
-    pub async fn page_tailored(
-        &self,
-        url: &Url,
-        validators: &Validators,
-        own: &RequestSettings,
-    ) -> Exchange {
-        let asked = AskedExchange { accept: ACCEPT_PAGE, own: Some(own) };
-        self.exchange_as(url, asked, validators, &self.limits).await
+        self.place().await.fetch(url, validators, None).await
     }
 
     /// Requests a page, to search it for feeds.
@@ -148,67 +133,62 @@ impl Fetcher {
 
     /// Requests a page, conditionally if there are validators.
     pub async fn page_again(&self, url: &Url, validators: &Validators) -> Exchange {
-        self.exchange(url, ACCEPT_PAGE, validators, &self.limits).await
+        self.place().await.page(url, validators, None).await
     }
 
     /// Requests a few bytes, such as the echo of a challenge. A longer answer is not read.
     pub async fn short(&self, url: &Url, bytes_max: usize) -> Exchange {
-        let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
-        self.exchange(url, ACCEPT_ANY, &Validators::default(), &limits).await
+        self.file(url, &Validators::default(), bytes_max).await
     }
 
     /// Requests a small file of any type, conditionally if there are validators.
     pub async fn file(&self, url: &Url, validators: &Validators, bytes_max: usize) -> Exchange {
-        let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
-        self.exchange(url, ACCEPT_ANY, validators, &limits).await
+        self.place().await.file(url, validators, bytes_max).await
     }
 
     /// Requests a picture.
     pub async fn image(&self, url: &Url) -> Exchange {
-        self.exchange(url, ACCEPT_IMAGE, &Validators::default(), &self.limits).await
+        self.place().await.image(url).await
     }
 
-    async fn exchange(
+    /// Makes an exchange. The caller has a place for it.
+    pub(crate) async fn exchange_as(
         &self,
         url: &Url,
-        accept: &'static str,
+        asked: AskedExchange<'_>,
         sent: &Validators,
         limits: &ExchangeLimits,
     ) -> Exchange {
-        self.exchange_as(url, AskedExchange { accept, own: None }, sent, limits).await
+        let started = moment();
+        let mut facts = ExchangeFacts::default();
+        let mut raw = None;
+        let answered = self.in_time(self.asked(url, asked, sent, &mut raw)).await;
+        let fetched =
+            self.read(answered, url, sent, limits, (&mut facts, raw.as_deref_mut())).await;
+        facts.elapsed = started.elapsed();
+        Exchange { fetched, facts, raw }
     }
 
-    async fn exchange_as(
+    /// Prepares a request and sends it. Returns the head of the answer, and the lease of the
+    /// connection for its body. A recording keeps the head of the request in `raw`.
+    async fn asked(
         &self,
         url: &Url,
         AskedExchange { accept, own }: AskedExchange<'_>,
         sent: &Validators,
-        limits: &ExchangeLimits,
-    ) -> Exchange {
-        // This fails only if the semaphore is closed, which never happens. Then continue without a
-        // permit.
-        let _permit = self.under_way.acquire().await.ok();
-        let started = moment();
-        let mut facts = ExchangeFacts::default();
-        let mut raw = None;
-        let fetched = match self.prepared(url, accept, sent, own).await {
-            Ok((mut request, client)) => {
-                let agent = self.keeps_heads.as_ref();
-                // Headers of the settings are secrets, so no recording has them.
-                raw = agent.map(|agent| Box::new(heads::of_request(&request, agent)));
-                if let Some(own) = own {
-                    tailored::apply(&mut request, own);
-                }
-                let answered = match &client {
-                    Some(client) => self.timed(client, request).await.map(|answer| (answer, None)),
-                    None => self.answered(url, request).await,
-                };
-                self.read(answered, url, sent, limits, (&mut facts, raw.as_deref_mut())).await
-            }
-            Err(outcome) => outcome,
-        };
-        facts.elapsed = started.elapsed();
-        Exchange { fetched, facts, raw }
+        raw: &mut Option<Box<RawAnswer>>,
+    ) -> Result<(Response, Option<Lease<'_>>), Fetched> {
+        let (mut request, client) = self.prepared(url, accept, sent, own).await?;
+        let agent = self.keeps_heads.as_ref();
+        // Headers of the settings are secrets, so no recording has them.
+        *raw = agent.map(|agent| Box::new(heads::of_request(&request, agent)));
+        if let Some(own) = own {
+            tailored::apply(&mut request, own);
+        }
+        match &client {
+            Some(client) => Ok((self.executed(client, request).await?, None)),
+            None => self.leased(url, request).await,
+        }
     }
 
     /// Returns the request without the headers of its settings, and the client that they need.
@@ -294,9 +274,17 @@ impl Fetcher {
         }
     }
 
-    /// Sends a request. Returns the head of the answer, and the lease of the connection for its
-    /// body.
+    /// Sends a request within the limit. Returns the head of the answer, and the lease of the
+    /// connection for its body.
     pub(crate) async fn answered(
+        &self,
+        url: &Url,
+        request: Request,
+    ) -> Result<(Response, Option<Lease<'_>>), Fetched> {
+        self.in_time(self.leased(url, request)).await
+    }
+
+    async fn leased(
         &self,
         url: &Url,
         request: Request,
@@ -304,38 +292,36 @@ impl Fetcher {
         let mut lease = self.leases.take(url, moment());
         let keep = lease.as_ref().is_some_and(|lease| lease.reusable);
         let client = if keep { &self.keeping } else { &self.closing };
-        let response = self.timed(client, request).await?;
+        let response = self.executed(client, request).await?;
         if let Some(lease) = &mut lease {
             lease.server_keeps = read::keep_alive(response.headers());
         }
         Ok((response, lease))
     }
 
-    /// Sends a request and waits for the head of the answer within the limit.
-    async fn timed(&self, client: &Client, request: Request) -> Result<Response, Fetched> {
-        let (within, deadline) =
-            (self.limits.header_timeout, moment() + self.limits.header_timeout);
-        let mut sending = pin!(client.execute(request));
-        // A process that stood still while it connected must not send the request after its time.
-        let in_time = poll_fn(|context| match moment() < deadline {
-            true => sending.as_mut().poll(context).map(Some),
-            false => Poll::Ready(None),
-        });
-        match tokio::time::timeout(within, in_time).await {
-            Ok(Some(Ok(response))) => Ok(response),
-            Ok(Some(Err(e))) => Err(causes::outcome(&e, &self.limits)),
-            Ok(None) | Err(_) => Err(Fetched::Failed(Failure::new(
-                FailureKind::Timeout,
-                format!("no answer within {} s", self.limits.header_timeout.as_secs_f64()),
-            ))),
-        }
+    async fn executed(&self, client: &Client, request: Request) -> Result<Response, Fetched> {
+        client.execute(request).await.map_err(|error| causes::outcome(&error, &self.limits))
+    }
+
+    /// Runs everything before the body of an answer within one limit: lookups, the connection, the
+    /// request and the head. A process that stood still meanwhile, or whose machine slept, must not
+    /// send the request after its time.
+    async fn in_time<T>(
+        &self,
+        asked: impl Future<Output = Result<T, Fetched>>,
+    ) -> Result<T, Fetched> {
+        let limit = self.limits.header_timeout;
+        within(limit, asked).await.unwrap_or_else(|| {
+            let why = format!("no answer within {} s", limit.as_secs_f64());
+            Err(Fetched::Failed(Failure::new(FailureKind::Timeout, why)))
+        })
     }
 }
 
 /// The kind of document that an exchange asks for, and the settings of its requests.
-struct AskedExchange<'a> {
-    accept: &'static str,
-    own: Option<&'a RequestSettings>,
+pub(crate) struct AskedExchange<'a> {
+    pub accept: &'static str,
+    pub own: Option<&'a RequestSettings>,
 }
 
 /// Adds both validators as they came, byte for byte, and the request for a partial document.
@@ -351,3 +337,6 @@ fn insert_validators(headers: &mut HeaderMap, sent: &Validators) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

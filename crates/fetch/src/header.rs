@@ -10,7 +10,7 @@ use url::Url;
 use crate::link;
 
 /// Longer validators are not stored: servers that send kilobytes refuse to take them back.
-const VALIDATOR_BYTES_MAX: usize = 2048;
+pub const VALIDATOR_BYTES_MAX: usize = 2048;
 
 pub(crate) fn facts(
     url: &Url,
@@ -37,14 +37,27 @@ pub(crate) fn facts(
     }
 }
 
-/// Whether `X-Robots-Tag` asks all programs, or ours, not to show copies.
+/// Whether `X-Robots-Tag` asks all programs, or ours, not to show copies. The name of a program
+/// counts for the rules after it.
 fn noarchive(headers: &HeaderMap) -> bool {
     headers.get_all("x-robots-tag").iter().any(|value| {
         let Ok(text) = value.to_str() else { return false };
         let text = text.to_ascii_lowercase();
-        let (agent, words) = text.split_once(':').unwrap_or(("tidings", &text));
-        agent.trim() == "tidings" && words.split(',').any(|word| word.trim() == "noarchive")
+        let mut is_for_us = true;
+        text.split(',').any(|rule| {
+            let named = rule.split_once(':').filter(|(name, _)| is_agent(name.trim()));
+            if let Some((name, _)) = named {
+                is_for_us = name.trim() == "tidings";
+            }
+            is_for_us && named.map_or(rule, |(_, rule)| rule).trim() == "noarchive"
+        })
     })
+}
+
+/// Whether the word before a colon is the name of a program. Some rules have a value after a colon.
+fn is_agent(name: &str) -> bool {
+    let is_rule = name.starts_with("max-") || name == "unavailable_after";
+    !is_rule && !name.contains(char::is_whitespace)
 }
 
 pub(crate) fn validators(headers: &HeaderMap) -> Validators {
@@ -171,6 +184,13 @@ mod tests {
             ("noindex, NOARCHIVE", true),
             ("tidings: noarchive", true),
             ("otherbot: noarchive", false),
+            ("otherbot: noindex, noarchive", false),
+            ("otherbot: noindex, tidings: noarchive", true),
+            ("tidings: max-snippet: 5, noarchive", true),
+            ("noarchive, max-snippet:-1", true),
+            ("max-image-preview:large, noarchive", true),
+            ("unavailable_after: 25 Jun 2030 15:00:00 PST, noarchive", true),
+            ("unavailable_after: Tuesday, 25-Jun-30 15:00:00 UTC, noarchive", true),
             ("noindex", false),
         ] {
             let mut headers = HeaderMap::new();

@@ -141,4 +141,6 @@ fn limit(options: &mut ResolverOpts) {
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;

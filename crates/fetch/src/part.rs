@@ -35,9 +35,7 @@ pub enum PartOutcome {
 impl Fetcher {
     /// Requests some bytes of a file. The answer may have fewer, never more.
     pub async fn part(&self, url: &Url, wanted: Range<u64>) -> PartOutcome {
-        // This fails only if the semaphore is closed, which never happens. Then continue without a
-        // permit.
-        let _permit = self.under_way.acquire().await.ok();
+        let _place = self.place().await;
         match self.ask_part(url, wanted).await {
             Ok(part) => PartOutcome::Part(part),
             Err(other) => PartOutcome::Other(other),

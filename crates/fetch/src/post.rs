@@ -9,7 +9,7 @@ use reqwest::{Method, Request};
 use url::Url;
 
 use crate::limits::ExchangeLimits;
-use crate::{Failure, FailureKind, Fetched, Fetcher, answer, header as read};
+use crate::{ExchangePlace, Failure, FailureKind, Fetched, Fetcher, answer, header as read};
 
 /// The body of a POST request with its headers.
 #[derive(Clone, Debug)]
@@ -55,14 +55,38 @@ pub enum Posted {
 impl Fetcher {
     /// Sends a body to a URL, once. Without an answer it is unknown whether the body arrived.
     pub async fn post(&self, url: &Url, parcel: Parcel) -> Posted {
-        // This fails only if the semaphore is closed, which never happens. Then continue without a
-        // permit.
-        let _permit = self.under_way.acquire().await.ok();
-        let request = match self.parcel(url, parcel) {
+        self.place().await.post(url, parcel).await
+    }
+
+    /// Sends a body to a URL, once, and returns the answer with its body, such as a token.
+    pub async fn post_for(&self, url: &Url, parcel: Parcel, bytes_max: usize) -> Fetched {
+        self.place().await.post_for(url, parcel, bytes_max).await
+    }
+
+    fn parcel(&self, url: &Url, parcel: Parcel) -> Result<Request, Fetched> {
+        let mut request = self.bare(url, Method::POST)?;
+        *request.body_mut() = Some(parcel.body.into());
+        let headers = request.headers_mut();
+        let content_type =
+            (Cow::Borrowed(header::CONTENT_TYPE.as_str()), parcel.content_type.into());
+        for (name, value) in std::iter::once(content_type).chain(parcel.headers) {
+            let name = HeaderName::from_bytes(name.as_bytes());
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
+                headers.insert(name, value);
+            }
+        }
+        Ok(request)
+    }
+}
+
+impl ExchangePlace<'_> {
+    /// Sends a body to a URL, once. Without an answer it is unknown whether the body arrived.
+    pub async fn post(self, url: &Url, parcel: Parcel) -> Posted {
+        let request = match self.fetcher.parcel(url, parcel) {
             Ok(request) => request,
             Err(outcome) => return posted(outcome),
         };
-        match self.answered(url, request).await {
+        match self.fetcher.answered(url, request).await {
             Ok((mut response, _lease)) => {
                 let status = response.status();
                 let facts = read::facts(url, status, response.version(), response.headers());
@@ -80,36 +104,21 @@ impl Fetcher {
     }
 
     /// Sends a body to a URL, once, and returns the answer with its body, such as a token.
-    pub async fn post_for(&self, url: &Url, parcel: Parcel, bytes_max: usize) -> Fetched {
-        let _permit = self.under_way.acquire().await.ok();
-        let request = match self.parcel(url, parcel) {
+    pub async fn post_for(self, url: &Url, parcel: Parcel, bytes_max: usize) -> Fetched {
+        let fetcher = self.fetcher;
+        let request = match fetcher.parcel(url, parcel) {
             Ok(request) => request,
             Err(outcome) => return outcome,
         };
-        match self.answered(url, request).await {
+        match fetcher.answered(url, request).await {
             Ok((response, _lease)) => {
-                let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
+                let limits = ExchangeLimits { body_bytes_max: bytes_max, ..fetcher.limits };
                 let mut facts = ExchangeFacts::default();
                 answer::fetched(response, url, &Validators::default(), &limits, &mut facts, None)
                     .await
             }
             Err(outcome) => outcome,
         }
-    }
-
-    fn parcel(&self, url: &Url, parcel: Parcel) -> Result<Request, Fetched> {
-        let mut request = self.bare(url, Method::POST)?;
-        *request.body_mut() = Some(parcel.body.into());
-        let headers = request.headers_mut();
-        let content_type =
-            (Cow::Borrowed(header::CONTENT_TYPE.as_str()), parcel.content_type.into());
-        for (name, value) in std::iter::once(content_type).chain(parcel.headers) {
-            let name = HeaderName::from_bytes(name.as_bytes());
-            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
-                headers.insert(name, value);
-            }
-        }
-        Ok(request)
     }
 }
 

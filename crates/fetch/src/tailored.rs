@@ -26,7 +26,7 @@ const CLIENTS_MAX: usize = 64;
 /// Makes and keeps the clients of proxies and of unchecked certificates.
 pub(crate) struct TailoredClients {
     /// With the guard, and without it for proxies of the operator.
-    guarded: Names,
+    pub(crate) guarded: Names,
     unguarded: Names,
     checked: rustls::ClientConfig,
     user_agent: HeaderValue,

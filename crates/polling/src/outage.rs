@@ -34,7 +34,7 @@ pub enum Reach {
     /// The name does not exist. Usually the domain has ended, since a name server said so. A
     /// network without a connection may say it about every name.
     NoSuchHost,
-    /// No name server, or no connection.
+    /// No name server, no connection, or no answer at all.
     Unreachable,
 }
 

@@ -20,7 +20,8 @@ impl Deliver {
 pub fn masked_receiver(key: &str) -> String {
     match key.strip_prefix("webhook ") {
         Some(url) => {
-            let shown = FeedUrl::parse(url).map_or_else(|_| "***".to_owned(), |url| url.masked());
+            let shown =
+                FeedUrl::from_stored(url).map_or_else(|_| "***".to_owned(), |url| url.masked());
             format!("webhook {shown}")
         }
         None => key.to_owned(),

@@ -36,7 +36,8 @@ pub mod testing;
 pub use account_id::AccountId;
 pub use articles::{
     ArticleAttempt, ArticleFailure, ArticleRecord, ArticleRequest, ArticleRow, ArticleState,
-    ArticleText, KnownArticle, LateDecisions, NewArticle, RobotsRow, WaitingArticle,
+    ArticleText, ArticleTry, KnownArticle, LateDecisions, NewArticle, PostponedArticle, RobotsRow,
+    WaitingArticle,
 };
 pub use bulk::journal::{BULK_UNDO_LASTS, BulkRow};
 pub use bulk::selection::{FEEDS_AT_ONCE_MAX, FeedSelection};
@@ -48,7 +49,7 @@ pub use db::lock::{Lock, LockError, lock};
 pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
 pub use db::open_mode::OpenMode;
 pub use db::postgres::inspect::ServerReport;
-pub use db::postgres::seat::SeatRow;
+pub use db::postgres::seat::{SeatRow, host_name};
 pub use db::postgres::signals::{Signal, SignalReceiver};
 pub use db::postgres::{DatabaseAddressError, PgAddress};
 pub use db::transfer::{
@@ -76,7 +77,7 @@ pub use feeds::tag_feeds::TagFeeds;
 pub use icons::{IconDue, IconLook, IconRecord, IconRow, IconlessFeed};
 pub use matching::{
     ArrivedArticle, ArrivedEntry, EntryMatcher, QueryMatch, QueryScope, QueryStateChange,
-    RelevantShare,
+    RelevantShare, private_owner,
 };
 pub use migrate::migrate;
 pub use people::accounts::{
@@ -85,10 +86,11 @@ pub use people::accounts::{
 pub use people::identities::Identity;
 pub use people::machines::{
     BeatAnswer, MACHINE_BEAT_EVERY, MACHINE_SILENCE_MAX, MachineBeat, MachineList, MachineRole,
-    MachineRow, MachineWish,
+    MachineRow, MachineState, MachineWish,
 };
 pub use people::positions::PlaybackPosition;
 pub use people::requests::{CommandAnswer, CommandRequest, RequestId};
+pub use people::seat::SeatWaiter;
 pub use people::sessions::{SessionNumber, SessionOrigin, SessionRow};
 pub use people::share_targets::{ShareKind, ShareTarget};
 pub use poll_row::PollRow;
@@ -134,6 +136,7 @@ pub use report::counts::Counts;
 pub use report::overview::{DelayDay, DomainLoad};
 pub use report::status::{FailingFeeds, InstanceStatus};
 pub use rules::acting::{RuleAct, RuleEffect, RuleStep};
+pub use rules::audience::FeedAudience;
 pub use rules::change::{ChangedRules, NewRule, RuleError, RuleId, RuleRow};
 pub use rules::devices::{NewPushDevice, PushDeviceId, PushDeviceRow};
 pub use rules::notifications::{NOTIFICATION_LIFE, NotificationRow};

@@ -319,6 +319,7 @@ impl Store {
         &self,
         make: impl FnOnce(ReplyFn<T>) -> J,
     ) -> Result<T, StoreError> {
+        self.refuse_guest()?;
         let _place = self.0.records_waiting.acquire().await.map_err(|_| StoreError::Closed)?;
         let (reply, replies) = oneshot::channel();
         let job = make(Box::new(move |result| {
@@ -334,6 +335,7 @@ impl Store {
         &self,
         make: impl FnOnce(ReplyFn<T>) -> J,
     ) -> Result<T, StoreError> {
+        self.refuse_guest()?;
         let (reply, replies) = sync_channel(1);
         let job = make(Box::new(move |result| {
             let _ = reply.send(result);

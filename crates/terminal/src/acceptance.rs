@@ -62,6 +62,18 @@ impl Acceptance {
         self.seat = None;
     }
 
+    /// Forgets the controller of an epoch, which leaves its seat. Another one may have it already.
+    pub fn leaves(&mut self, epoch: i64) {
+        if self.epoch_max <= epoch {
+            self.no_seat();
+        }
+    }
+
+    /// The time from a grant to its end, if a controller is known.
+    pub fn grant_life(&self) -> Option<Duration> {
+        self.seat.map(|seat| seat.grant_life)
+    }
+
     pub fn epoch(&self) -> Option<i64> {
         self.seat.map(|seat| seat.epoch)
     }
@@ -144,5 +156,9 @@ mod tests {
         assert!(rules.seat(3, secs(0), LIFE, secs(20)));
         assert!(!rules.seat(2, secs(0), LIFE, secs(20)), "it has lost its seat");
         assert_eq!(rules.epoch(), Some(3));
+        rules.leaves(2);
+        assert_eq!(rules.epoch(), Some(3), "an old message of the one before");
+        rules.leaves(3);
+        assert_eq!((rules.epoch(), rules.grant_life()), (None, None));
     }
 }

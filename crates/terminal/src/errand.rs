@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dispatch::wire::encoded_len;
 use dispatch::{ErrandJob, ErrandReading, ErrandRequest, ErrandResult, GrantId};
 use feed::{ExchangeFacts, Trouble};
 use fetch::{Exchange, Failure, FailureKind, Fetched, Fetcher, Parcel, Posted};
 
+use crate::outbox::RESULT_BYTES_MAX;
 use crate::read;
 
 /// The wait before a result is sent again.
@@ -16,18 +18,24 @@ const RESEND_AFTER: Duration = Duration::from_secs(1);
 /// A result that nobody took for so long is dropped: its controller has given it up.
 const KEEP_FOR: Duration = Duration::from_secs(120);
 
-/// Sends the request of an errand.
-pub async fn errand(fetcher: &Fetcher, job: ErrandJob) -> ErrandResult {
+/// Sends the request of an errand, if `may_send` allows it at the last moment.
+pub async fn errand(
+    fetcher: &Fetcher,
+    job: ErrandJob,
+    may_send: impl Fn() -> bool,
+) -> ErrandResult {
     let ErrandJob { grant, url, request, .. } = job;
+    let place = fetcher.place().await;
+    // Other requests may have had all places for long.
+    if !may_send() {
+        return ErrandResult::bare(grant, ErrandReading::NotSent);
+    }
     let exchange = match request {
-        ErrandRequest::Page { validators, own: None } => {
-            fetcher.page_again(&url, &validators).await
-        }
-        ErrandRequest::Page { validators, own: Some(own) } => {
-            fetcher.page_tailored(&url, &validators, &own).await
+        ErrandRequest::Page { validators, own } => {
+            place.page(&url, &validators, own.as_deref()).await
         }
         ErrandRequest::File { validators, bytes_max, within } => {
-            let exchange = fetcher.file(&url, &validators, bytes_max);
+            let exchange = place.file(&url, &validators, bytes_max);
             match within {
                 None => exchange.await,
                 Some(within) => match tokio::time::timeout(within, exchange).await {
@@ -40,7 +48,7 @@ pub async fn errand(fetcher: &Fetcher, job: ErrandJob) -> ErrandResult {
             let headers = headers.into_iter().map(|(name, value)| (Cow::Owned(name), value));
             let content_type = Cow::Owned(content_type);
             let parcel = Parcel { content_type, headers: headers.collect(), body };
-            return ErrandResult::bare(grant, of_posted(fetcher.post(&url, parcel).await));
+            return ErrandResult::bare(grant, of_posted(place.post(&url, parcel).await));
         }
     };
     let Exchange { fetched, facts, .. } = exchange;
@@ -143,6 +151,16 @@ pub fn post(parcel: Parcel) -> ErrandRequest {
     ErrandRequest::Post { content_type: content_type.into_owned(), headers, body }
 }
 
+/// Returns a result that a message can carry. One that is too long becomes a failure.
+pub fn sendable(result: ErrandResult) -> ErrandResult {
+    if encoded_len(&result).is_ok_and(|n_bytes| n_bytes <= RESULT_BYTES_MAX) {
+        return result;
+    }
+    let detail = format!("the answer is longer than the bus carries ({RESULT_BYTES_MAX} bytes)");
+    let reading = ErrandReading::Failed { trouble: Trouble::TooLarge, detail };
+    ErrandResult { reading, ..result }
+}
+
 /// Results of errands that the controller has not taken yet. Pure: the caller gives the time.
 #[derive(Debug, Default)]
 pub struct ErrandOutbox {
@@ -157,27 +175,36 @@ struct KeptErrand {
 }
 
 impl ErrandOutbox {
+    /// Keeps a result that became ready at `now`. The first result of a grant stays.
     pub fn keep(&mut self, result: ErrandResult, now: Duration) {
         let kept = KeptErrand { result, ready_at: now, sent_at: None };
-        self.kept.insert(kept.result.grant, kept);
+        self.kept.entry(kept.result.grant).or_insert(kept);
     }
 
-    /// Returns the results to send at `now`. Old ones are given up.
-    pub fn due(&mut self, now: Duration) -> Vec<ErrandResult> {
+    /// Returns the next result to send at `now`, until there is none: they may be long. Old ones
+    /// are given up.
+    pub fn next_due(&mut self, now: Duration) -> Option<ErrandResult> {
         self.kept.retain(|_, kept| now.saturating_sub(kept.ready_at) < KEEP_FOR);
-        let is_due = |kept: &&mut KeptErrand| {
-            kept.sent_at.is_none_or(|at| now.saturating_sub(at) >= RESEND_AFTER)
-        };
-        let due = self.kept.values_mut().filter(is_due).map(|kept| {
-            kept.sent_at = Some(now);
-            kept.result.clone()
-        });
-        due.collect()
+        let kept = self
+            .kept
+            .values_mut()
+            .find(|kept| kept.sent_at.is_none_or(|at| now.saturating_sub(at) >= RESEND_AFTER))?;
+        kept.sent_at = Some(now);
+        Some(kept.result.clone())
     }
 
     /// Drops a result that the controller has.
     pub fn answered(&mut self, grant: GrantId) {
         self.kept.remove(&grant);
+    }
+
+    /// The bytes of all bodies.
+    pub fn n_bytes(&self) -> usize {
+        let bodies = self.kept.values().map(|kept| match &kept.result.reading {
+            ErrandReading::Body { bytes, .. } => bytes.len(),
+            _ => 0,
+        });
+        bodies.sum()
     }
 
     /// The number of results that wait.
@@ -242,11 +269,30 @@ mod tests {
         let (mut outbox, at) = (ErrandOutbox::default(), Duration::from_millis);
         outbox.keep(ErrandResult::bare(GrantId(1), ErrandReading::Gone), at(0));
         outbox.keep(ErrandResult::bare(GrantId(2), ErrandReading::Gone), at(0));
-        assert_eq!(outbox.due(at(10)).len(), 2);
-        assert!(outbox.due(at(500)).is_empty());
+        let n_due =
+            |outbox: &mut ErrandOutbox, now| std::iter::from_fn(|| outbox.next_due(now)).count();
+        assert_eq!(n_due(&mut outbox, at(10)), 2);
+        assert_eq!(n_due(&mut outbox, at(500)), 0);
         outbox.answered(GrantId(1));
-        assert_eq!(outbox.due(at(1010)).len(), 1);
-        assert_eq!(outbox.due(KEEP_FOR), []);
+        assert_eq!(n_due(&mut outbox, at(1010)), 1);
+        let (content_type, validators) = (None, Validators::default());
+        let body =
+            ErrandReading::Body { bytes: vec![0; 9], content_type, validators, partial: false };
+        outbox.keep(ErrandResult::bare(GrantId(3), body), at(1020));
+        assert_eq!(outbox.n_bytes(), 9);
+        assert_eq!(n_due(&mut outbox, KEEP_FOR + at(1020)), 0);
         assert_eq!(outbox.n_kept(), 0);
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_becomes_a_failure() {
+        let bytes = vec![0; dispatch::wire::MESSAGE_BYTES_MAX];
+        let (content_type, validators, partial) = (None, Validators::default(), false);
+        let body = ErrandReading::Body { bytes, content_type, validators, partial };
+        let sent = sendable(ErrandResult::bare(GrantId(1), body));
+        let ErrandReading::Failed { trouble, .. } = sent.reading else { panic!("it is sent") };
+        assert_eq!((sent.grant, trouble), (GrantId(1), Trouble::TooLarge));
+        let short = ErrandResult::bare(GrantId(1), ErrandReading::Gone);
+        assert_eq!(sendable(short.clone()), short);
     }
 }

@@ -29,24 +29,28 @@ pub struct Worker {
 
 /// Makes the request of a job and reads the answer. A job that comes too late is not sent.
 pub async fn look(worker: &Worker, job: PollJob) -> PollResult {
-    let arrived = worker.stopwatch.elapsed();
-    if arrived > job.send_by {
-        return PollResult::without_exchange(job, PollReading::NotSent);
-    }
-    exchange(worker, job).await
+    let send_by = job.send_by;
+    exchange(worker, job, || worker.stopwatch.elapsed() <= send_by).await
 }
 
-/// Makes the request of a job that may be sent now.
-pub async fn exchange(worker: &Worker, mut job: PollJob) -> PollResult {
+/// Makes the request of a job, if `may_send` allows it at the last moment.
+pub async fn exchange(
+    worker: &Worker,
+    mut job: PollJob,
+    may_send: impl Fn() -> bool,
+) -> PollResult {
     let arrived = worker.stopwatch.elapsed();
     if let Some(detail) = job.request.as_mut().and_then(|own| own.fault.take()) {
         let reading = PollReading::Failed { trouble: Trouble::Settings, detail };
         return PollResult::without_exchange(job, reading);
     }
-    let mut exchange = match job.request.take() {
-        Some(own) => worker.fetcher.fetch_tailored(&job.url, &job.validators, &own).await,
-        None => worker.fetcher.fetch(&job.url, &job.validators).await,
-    };
+    let place = worker.fetcher.place().await;
+    // Other requests may have had all places for long.
+    if !may_send() {
+        return PollResult::without_exchange(job, PollReading::NotSent);
+    }
+    let own = job.request.take();
+    let mut exchange = place.fetch(&job.url, &job.validators, own.as_deref()).await;
     let answered = worker.stopwatch.elapsed();
     let facts = exchange.facts;
     job.so_far.bytes += facts.wire_bytes;
@@ -160,6 +164,22 @@ mod tests {
         };
         assert_eq!((trouble, result.generation), (Trouble::Connect, 2));
         assert_eq!(result.so_far.bytes, 5, "it comes back with the result");
+    }
+
+    #[tokio::test]
+    async fn a_job_that_waits_too_long_for_its_place_is_not_sent() {
+        let worker = worker();
+        let mut places = Vec::new();
+        for _ in 0..worker.fetcher.connections_max() {
+            places.push(worker.fetcher.place().await);
+        }
+        let send_by = worker.stopwatch.elapsed() + Duration::from_millis(50);
+        let free = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            drop(places);
+        };
+        let (result, ()) = tokio::join!(look(&worker, job(send_by)), free);
+        assert_eq!(result.reading, PollReading::NotSent);
     }
 
     #[tokio::test]

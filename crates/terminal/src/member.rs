@@ -1,6 +1,7 @@
 //! The process of a terminal: says that it is there, takes jobs from the bus, and sends results
 //! until the controller confirms them. It rests while no controller answers.
 
+mod ending;
 mod errands;
 mod permission;
 mod presence;
@@ -11,16 +12,18 @@ use std::time::Duration;
 
 use dispatch::machine::{Answers, Jobs, Results, SeatCall, WindowAnswer, WindowQuestion};
 use dispatch::{
-    Bus, BusError, EndPoint, GrantId, LookTerms, PollJob, PollReading, PollResult, SoFar,
-    Stopwatch, end_at,
+    Bus, EndPoint, GrantId, LookTerms, PollJob, PollReading, PollResult, SoFar, Stopwatch, end_at,
 };
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 
+use ending::STOP_WITHIN;
+pub use ending::TerminalError;
+
 use crate::acceptance::Acceptance;
 use crate::errand::ErrandOutbox;
 use crate::look::{Worker, exchange, without_panic};
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, SendableResult};
 use crate::standstill::{Standstill, without_blame};
 use crate::windows::{AskWindow, RemoteWindows};
 
@@ -30,14 +33,6 @@ const WINDOW_WITHIN: Duration = Duration::from_secs(3);
 const GATHER: Duration = Duration::from_millis(10);
 /// How often results without an answer are looked at.
 const RESEND_CHECK: Duration = Duration::from_millis(250);
-/// How long an ending terminal waits for its requests and for the answers to its results.
-const DRAIN_WITHIN: Duration = Duration::from_secs(30);
-/// Results in one message.
-const RESULTS_MAX: usize = 64;
-/// A terminal keeps at most this many times its room of results that nobody has confirmed yet.
-/// After that it sends no requests.
-const HELD_MAX: usize = 8;
-
 /// The settings of a terminal's process.
 #[derive(Clone, Debug)]
 pub struct TerminalSettings {
@@ -50,6 +45,8 @@ pub struct TerminalSettings {
     pub room: usize,
     /// Bytes of windows.
     pub cache_bytes: usize,
+    /// Proxies with private addresses for which the operator vouches.
+    pub outgoing_proxies: Vec<String>,
 }
 
 /// A terminal that takes its jobs from the bus.
@@ -89,9 +86,8 @@ impl Terminal {
             let bus = asks.clone();
             Box::pin(async move {
                 let question = WindowQuestion { grant, feed, digest };
-                let wire = dispatch::wire::WIRE_OLDEST;
-                let answer = bus.ask("window", wire, &question, WINDOW_WITHIN).await.ok()?;
-                let WindowAnswer { window } = answer.decode().ok()?;
+                let answer = bus.ask("window", &question, WINDOW_WITHIN).await.ok()?;
+                let WindowAnswer { window } = answer.decode_any().ok()?;
                 window.map(Arc::unwrap_or_clone)
             })
         });
@@ -113,7 +109,11 @@ impl Terminal {
     }
 
     /// Works until `stop` is ready or the controller asks for it, then ends what is under way.
-    pub async fn run(self: Arc<Terminal>, stop: impl Future<Output = ()>) -> Result<(), BusError> {
+    /// Fails if a part of it ends before: without that part it would take jobs and lose them.
+    pub async fn run(
+        self: Arc<Terminal>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), TerminalError> {
         let TerminalSettings { name, life, .. } = &self.settings;
         let mut jobs = self.bus.listen(&format!("job.{name}.{life}")).await?;
         let mut seats = self.bus.listen("seat").await?;
@@ -138,7 +138,7 @@ impl Terminal {
         let here = Arc::clone(&self);
         tasks.spawn(async move {
             while let Some(message) = answers.next().await {
-                if let Ok(Answers { answers }) = message.decode() {
+                if let Ok(Answers { answers }) = message.decode_any() {
                     here.answered(answers.into_iter().map(|(grant, _)| grant));
                 }
             }
@@ -146,47 +146,27 @@ impl Terminal {
         let here = Arc::clone(&self);
         tasks.spawn(async move {
             while let Some(message) = seats.next().await {
-                if let Ok(SeatCall { leaves, .. }) = message.decode_any() {
+                if let Ok(SeatCall { epoch, leaves }) = message.decode_any() {
                     if leaves {
-                        here.lock().rules.no_seat();
+                        here.lock().rules.leaves(epoch);
                     }
                     here.called.notify_one();
                 }
             }
         });
         let mut drained = self.drain.subscribe();
-        tokio::select! {
-            () = stop => {}
-            _ = drained.wait_for(|drain| *drain) => tracing::info!("asked to finish"),
-        }
-        self.finish().await;
-        tasks.shutdown().await;
-        Ok(())
-    }
-
-    /// Takes no more jobs, and waits for the requests under way and the answers to their results.
-    async fn finish(&self) {
-        self.drain.send_replace(true);
-        self.called.notify_one();
-        let all = async {
-            loop {
-                let (n_under_way, n_kept) = {
-                    let state = self.lock();
-                    (state.in_flight.len(), state.outbox.len() + state.errands.n_kept())
-                };
-                if n_under_way + n_kept == 0 {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(50)).await;
+        let within = tokio::select! {
+            () = stop => STOP_WITHIN,
+            _ = drained.wait_for(|drain| *drain) => {
+                tracing::info!("asked to finish");
+                self.drain_within()
             }
+            _ = tasks.join_next() => return Err(TerminalError::PartEnded),
         };
-        if tokio::time::timeout(DRAIN_WITHIN, all).await.is_err() {
-            tracing::warn!(
-                results = self.lock().outbox.len(),
-                "results that nobody confirmed are lost; their feeds are polled again"
-            );
-        }
-        self.bus.flush().await;
+        self.finish(within).await;
+        tasks.shutdown().await;
+        tracing::info!("this terminal has ended");
+        Ok(())
     }
 
     /// Takes a job. Nothing happens for one that arrived before.
@@ -208,6 +188,7 @@ impl Terminal {
                 let so_far = SoFar::default();
                 PollResult::bare(grant, feed, generation, so_far, PollReading::WorkerFailed)
             });
+            let result = SendableResult::new(result);
             let mut state = here.lock();
             state.in_flight.remove(&grant);
             state.outbox.keep(result, here.stopwatch.elapsed());
@@ -218,11 +199,12 @@ impl Terminal {
 
     /// Makes the request of a job, if it may be sent and there is room for it.
     async fn look(&self, epoch: i64, job: PollJob, has_place: bool) -> PollResult {
-        match self.worker_for(epoch, job.send_by, has_place).await {
+        let send_by = job.send_by;
+        match self.worker_for(epoch, send_by, has_place).await {
             Some(worker) => {
                 tracing::debug!(feed = job.feed.0, grant = job.grant.0, "asking");
                 let before = self.standstill.count();
-                let result = exchange(&worker, job).await;
+                let result = exchange(&worker, job, || self.may_send(epoch, send_by)).await;
                 if self.standstill.count() == before { result } else { without_blame(result) }
             }
             None => PollResult::without_exchange(job, PollReading::NotSent),
@@ -236,39 +218,40 @@ impl Terminal {
                 () = self.ready.notified() => tokio::time::sleep(GATHER).await,
                 () = tokio::time::sleep(RESEND_CHECK) => {}
             }
-            let (due, epoch, wire) = {
-                let mut state = self.lock();
+            let (epoch, wire) = {
+                let state = self.lock();
                 let (Some(epoch), Some(wire)) = (state.rules.epoch(), state.wire) else { continue };
-                if !self.bus.is_connected() {
-                    // The client would send all of them when it is connected again.
-                    continue;
-                }
-                (state.outbox.due(self.stopwatch.elapsed()), epoch, wire)
+                (epoch, wire)
             };
-            let mut due = due.into_iter().peekable();
-            while due.peek().is_some() {
-                let results = Results {
-                    terminal: self.settings.name.clone(),
-                    life: self.settings.life.clone(),
-                    results: due.by_ref().take(RESULTS_MAX).collect(),
-                    errands: Vec::new(),
-                };
-                let subject = format!("result.{epoch}");
-                let sent = self.bus.publish(&subject, wire, &results, Some(&inbox)).await;
-                end_at(EndPoint::ResultsSent);
-                if let Err(error) = sent {
-                    self.not_sent(&results, &error);
-                }
+            if !self.bus.is_connected() {
+                // The client would send all of them when it is connected again.
+                continue;
             }
+            self.send_polls(epoch, wire, &inbox).await;
             self.send_errands(epoch, wire, &inbox).await;
         }
     }
 
-    /// Drops a result that the bus can never carry. Its feed is polled again.
-    fn not_sent(&self, results: &Results, error: &BusError) {
-        tracing::warn!(%error, "results could not be sent");
-        if let (BusError::Wire(_), [only]) = (error, results.results.as_slice()) {
-            self.answered([only.grant].into_iter());
+    /// Sends the results of polls that are due, in as many messages as they need.
+    async fn send_polls(&self, epoch: i64, wire: u32, inbox: &str) {
+        let subject = format!("result.{epoch}");
+        loop {
+            let results = self.lock().outbox.due(self.stopwatch.elapsed());
+            if results.is_empty() {
+                return;
+            }
+            let results = Results {
+                terminal: self.settings.name.clone(),
+                life: self.settings.life.clone(),
+                results,
+                errands: Vec::new(),
+            };
+            let sent = self.bus.publish(&subject, wire, &results, Some(inbox)).await;
+            end_at(EndPoint::ResultsSent);
+            if let Err(error) = sent {
+                // They are due again after a second.
+                tracing::warn!(%error, "results could not be sent");
+            }
         }
     }
 

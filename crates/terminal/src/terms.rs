@@ -40,8 +40,8 @@ pub fn look_terms(fetch: &fetch::Settings, parse: &parse::Limits, keeps_bodies: 
     }
 }
 
-/// Sets up a fetcher by these terms.
-pub fn fetcher(terms: &FetchTerms) -> Result<Arc<Fetcher>, SetupError> {
+/// Sets up a fetcher by these terms. The operator of the terminal vouches for its proxies.
+pub fn fetcher(terms: &FetchTerms, proxies: &[String]) -> Result<Arc<Fetcher>, SetupError> {
     let mut settings = fetch::Settings::new("");
     settings.user_agent.clone_from(&terms.user_agent);
     settings.allow_private = terms.allow_private;
@@ -54,6 +54,7 @@ pub fn fetcher(terms: &FetchTerms) -> Result<Arc<Fetcher>, SetupError> {
     settings.resolve = terms.resolve.iter().cloned().collect();
     settings.keep_heads = terms.keep_heads;
     settings.authorities_pem.clone_from(&terms.authorities_pem);
+    settings.outgoing_proxies = proxies.to_vec();
     Fetcher::new(settings).map(Arc::new)
 }
 
@@ -69,6 +70,9 @@ pub fn limits(terms: &ParseTerms) -> parse::Limits {
 
 #[cfg(test)]
 mod tests {
+    use feed::{RequestSettings, Validators};
+    use fetch::Fetched;
+
     use super::*;
 
     #[test]
@@ -81,7 +85,24 @@ mod tests {
         let sent = serde_json::to_vec(&terms).expect("written");
         let arrived: LookTerms = serde_json::from_slice(&sent).expect("read");
         assert_eq!(arrived, terms);
-        assert!(fetcher(&arrived.fetch).is_ok());
+        assert!(fetcher(&arrived.fetch, &[]).is_ok());
         assert_eq!(limits(&arrived.parse).items_max, 3);
+    }
+
+    #[tokio::test]
+    async fn a_terminal_uses_the_private_proxies_of_its_own_settings() {
+        let settings = fetch::Settings::new("https://example.org/about");
+        let terms = look_terms(&settings, &parse::Limits::default(), false).fetch;
+        // Nobody listens there.
+        let proxy = "http://127.0.0.1:1".to_owned();
+        let own = RequestSettings { proxy: Some(proxy.clone()), ..RequestSettings::default() };
+        let url = url::Url::parse("http://8.8.8.8/feed").expect("a URL");
+        for (proxies, is_blocked) in [(Vec::new(), true), (vec![proxy], false)] {
+            let fetcher = fetcher(&terms, &proxies).expect("a fetcher");
+            let place = fetcher.place().await;
+            let exchange = place.fetch(&url, &Validators::default(), Some(&own)).await;
+            let blocked = matches!(exchange.fetched, Fetched::Blocked { .. });
+            assert_eq!(blocked, is_blocked, "{:?}", exchange.fetched);
+        }
     }
 }

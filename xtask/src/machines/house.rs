@@ -16,7 +16,7 @@ use crate::postgres::server::Server;
 /// A process that takes longer does not start at all.
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// The kernel counts processor time in hundredths of a second.
-const TICKS_PER_SECOND: f64 = 100.0;
+pub const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A part of the house.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct House {
     bus: Option<(Child, u16, u16)>,
     controllers: Vec<Child>,
     pub terminals: Vec<Child>,
+    /// Controllers use neither hashes nor windows.
+    pub reads_whole: bool,
 }
 
 /// Messages and bytes that the bus has received and sent.
@@ -60,8 +62,8 @@ impl House {
             None
         };
         let (controllers, terminals) = (Vec::new(), Vec::new());
-        let program = program.to_owned();
-        let house = House { database, folder, program, bus, controllers, terminals };
+        let (program, reads_whole) = (program.to_owned(), false);
+        let house = House { database, folder, program, bus, controllers, terminals, reads_whole };
         house.sql("create extension pg_stat_statements")?;
         Ok(house)
     }
@@ -70,6 +72,9 @@ impl House {
         let mut command = Command::new(&self.program);
         command.args(["run", "--name", name, "--data"]).arg(self.folder.path().join(name));
         command.args(args);
+        if self.reads_whole {
+            command.env("TIDINGS_TEST_WHOLE", "1");
+        }
         if let Some((_, port, _)) = &self.bus {
             command.args(["--bus", &format!("nats://127.0.0.1:{port}")]);
         }

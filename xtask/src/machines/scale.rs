@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::house::{House, Part};
+use super::house::{House, Part, TICKS_PER_SECOND};
 use super::web::{Delays, Web};
 use crate::bench::measure::now;
 
@@ -16,7 +16,7 @@ const ROOM: usize = 16;
 /// Each domain is asked once a round; there are more than eight terminals can ask at once.
 const FEEDS: usize = 2000;
 const TAKEOVERS: usize = 5;
-/// The first polls of all feeds take less.
+/// The polls before the measurement take less.
 const FIRST_LIMIT: Duration = Duration::from_secs(180);
 
 /// Every feed is due again after a second. So the terminals always have as much work as they take.
@@ -34,18 +34,27 @@ enum News {
 pub fn run(program: &Path, seconds: usize) -> Result<()> {
     println!("{FEEDS} feeds, {LATENCY:?} latency, room {ROOM} a terminal, {seconds} s each\n");
     println!(
-        "| terminals | polls/s | of ideal | CPU µs a poll: controller | terminals | bus | database \
-         | bytes on the road a poll | messages a poll |\n|---|---|---|---|---|---|---|---|---|"
+        "| terminals | polls/s | of ideal | times one terminal | processors busy | CPU µs a poll: \
+         controller | terminals | bus | database | bytes on the road a poll | messages a poll |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|"
     );
+    let mut alone = None;
     for n in [1, 2, 4, 8] {
-        measure(program, n, seconds, News::None)?;
+        let rate = measure(program, n, seconds, News::None, alone)?;
+        alone.get_or_insert(rate);
     }
-    println!("\nThe same with a new item in every answer:\n");
-    measure(program, 4, seconds, News::Always)?;
+    measure(program, 4, seconds, News::Always, alone)?;
     takeovers(program)
 }
 
-fn measure(program: &Path, n_terminals: usize, seconds: usize, news: News) -> Result<()> {
+/// Prints the row of so many terminals. `alone` is the rate of one. Returns the polls a second.
+fn measure(
+    program: &Path,
+    n_terminals: usize,
+    seconds: usize,
+    news: News,
+    alone: Option<f64>,
+) -> Result<f64> {
     let web = Web::start(FEEDS, Delays::Fixed(LATENCY))?;
     let mut house = House::start(program, true)?;
     house.controller("controller", ALWAYS_DUE, &["--role", "controller"])?;
@@ -53,9 +62,10 @@ fn measure(program: &Path, n_terminals: usize, seconds: usize, news: News) -> Re
         house.terminal(&format!("terminal-{n}"), ROOM)?;
     }
     house.import(&web.opml())?;
-    // Every feed was polled once: terminals know the windows, and servers have given validators.
+    // Servers have given validators, and most terminals know the window of most feeds: a full
+    // terminal leaves its feeds to others.
     let begun = now();
-    while web.n_answers() < (FEEDS + FEEDS / 2) as u64 {
+    while web.n_answers() < (2 * n_terminals * FEEDS) as u64 {
         ensure!(begun.elapsed() < FIRST_LIMIT, "only {} answers", web.n_answers());
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -63,21 +73,26 @@ fn measure(program: &Path, n_terminals: usize, seconds: usize, news: News) -> Re
     std::thread::sleep(Duration::from_secs(2));
     let parts = [Part::Controller, Part::Terminals, Part::Bus, Part::Database];
     let before = (web.n_answers(), parts.map(|part| house.cpu_seconds(part)), house.road());
+    let busy = busy_seconds()?;
     let begun = now();
     std::thread::sleep(Duration::from_secs(seconds as u64));
     let took = begun.elapsed().as_secs_f64();
     let polls = (web.n_answers() - before.0) as f64;
+    let busy = (busy_seconds()? - busy) / took;
     let cpu: Vec<f64> = parts
         .iter()
         .zip(before.1)
         .map(|(part, before)| (house.cpu_seconds(*part) - before) * 1e6 / polls)
         .collect();
     let road = house.road();
-    let ideal = (n_terminals * ROOM) as f64 / LATENCY.as_secs_f64();
+    let (rate, ideal) = (polls / took, (n_terminals * ROOM) as f64 / LATENCY.as_secs_f64());
+    let news = if news == News::Always { ", a new item in every answer" } else { "" };
     println!(
-        "| {n_terminals} | {:.0} | {:.0} % | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.2} |",
-        polls / took,
-        100.0 * polls / took / ideal,
+        "| {n_terminals}{news} | {rate:.0} | {:.0} % | {:.2} | {busy:.1} of {} | {:.0} | {:.0} | \
+         {:.0} | {:.0} | {:.0} | {:.2} |",
+        100.0 * rate / ideal,
+        rate / alone.unwrap_or(rate),
+        std::thread::available_parallelism()?,
         cpu[0],
         cpu[1],
         cpu[2],
@@ -85,7 +100,17 @@ fn measure(program: &Path, n_terminals: usize, seconds: usize, news: News) -> Re
         (road.bytes - before.2.bytes) as f64 / polls,
         (road.messages - before.2.messages) as f64 / polls
     );
-    Ok(())
+    Ok(rate)
+}
+
+/// The time that all processors of this machine together have worked, also for others.
+fn busy_seconds() -> Result<f64> {
+    let text = std::fs::read_to_string("/proc/stat")?;
+    let first = text.lines().next().context("an empty /proc/stat")?;
+    let ticks: Vec<f64> = first.split_whitespace().skip(1).flat_map(str::parse).collect();
+    // User, nice, system, idle, wait, interrupts.
+    let idle: f64 = ticks.iter().skip(3).take(2).sum();
+    Ok((ticks.iter().take(8).sum::<f64>() - idle) / TICKS_PER_SECOND)
 }
 
 /// Kills the process that records, again and again, and waits for the next epoch.

@@ -1,11 +1,12 @@
 //! A PostgreSQL server of our own in a temporary folder. It listens on a socket in that folder
 //! only. The tests of the program include this file too: they kill and restart such a server.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 /// A server that takes longer to start does not start at all.
@@ -49,7 +50,10 @@ impl Server {
         for setting in &self.settings {
             server.args(["-c", setting]);
         }
-        let process = server.stdin(Stdio::null()).spawn().context("cannot start postgres")?;
+        // It complains about each client that ends in the middle of an answer, as commands may.
+        let log = File::options().create(true).append(true).open(self.log())?;
+        server.stdin(Stdio::null()).stderr(log);
+        let process = server.spawn().context("cannot start postgres")?;
         self.process = Some(process);
         self.wait_until_ready()
     }
@@ -57,6 +61,10 @@ impl Server {
     pub fn url(&self) -> String {
         let folder = self.folder.path().display().to_string().replace('/', "%2F");
         format!("postgres://tidings@{folder}/postgres")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("server.log")
     }
 
     /// The process id of the server itself, which may run below a program that changed the user.
@@ -78,8 +86,11 @@ impl Server {
             if ask.status()?.success() {
                 return Ok(());
             }
-            if let Some(process) = &mut self.process {
-                ensure!(process.try_wait()?.is_none(), "postgres ended at its start");
+            if let Some(process) = &mut self.process
+                && process.try_wait()?.is_some()
+            {
+                let log = std::fs::read_to_string(self.log()).unwrap_or_default();
+                bail!("postgres ended at its start: {}", log.trim_end());
             }
             ensure!(begun.elapsed() < START_LIMIT, "postgres did not start");
             std::thread::sleep(Duration::from_millis(50));

@@ -1,22 +1,33 @@
 //! The clients: requests at fixed times over connections that stay open, as browsers and apps use
 //! them.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use feed::{EntryId, FeedId};
+
+use crate::crowd::{self, CrowdPerson};
 use crate::fill::mixed;
+
+/// A request of a person, by its number.
+pub type Ask = fn(u64, &Plan) -> NamedRequest;
 
 pub struct Plan {
     pub address: SocketAddr,
-    /// One token for each person.
-    pub tokens: Vec<String>,
-    pub n_entries: u32,
+    pub people: Vec<CrowdPerson>,
+    /// The first entry of each feed.
+    pub entries: HashMap<FeedId, EntryId>,
     pub per_second: u32,
 }
+
+/// Its kind, and its text.
+pub type NamedRequest = (&'static str, String);
 
 /// The kind of a request, and the time until its answer.
 pub type Taken = (&'static str, Duration);
@@ -24,24 +35,26 @@ pub type Taken = (&'static str, Duration);
 /// Connections that are open at once.
 const CONNECTIONS: usize = 32;
 
-/// Sends requests for this long.
-pub async fn run(plan: &Plan, lasts: Duration) -> Vec<Taken> {
+/// Sends requests for this long. Fails if one is not answered well.
+pub async fn run(plan: &Arc<Plan>, ask: Ask, lasts: Duration) -> std::io::Result<Vec<Taken>> {
     let n_requests = (lasts.as_secs_f64() * f64::from(plan.per_second)) as u64;
+    let n_failed: Arc<AtomicU64> = Arc::default();
     let taken: Arc<Mutex<Vec<Taken>>> = Arc::default();
     let (give, work) = tokio::sync::mpsc::unbounded_channel::<(Instant, u64)>();
     let work = Arc::new(tokio::sync::Mutex::new(work));
     let mut clients = tokio::task::JoinSet::new();
     for _ in 0..CONNECTIONS {
         let (work, taken) = (Arc::clone(&work), Arc::clone(&taken));
-        let (address, tokens, n_entries) = (plan.address, plan.tokens.clone(), plan.n_entries);
+        let (plan, n_failed) = (Arc::clone(plan), Arc::clone(&n_failed));
         clients.spawn(async move {
             let mut stream = None;
             loop {
                 let next = work.lock().await.recv().await;
                 let Some((due, number)) = next else { return };
-                let (what, request) = request(number, &tokens, n_entries);
-                if let Err(error) = answered(&mut stream, address, &request).await {
-                    eprintln!("{what}: {error}");
+                let (what, request) = ask(number, &plan);
+                if let Err(error) = answered(&mut stream, plan.address, &request).await {
+                    eprintln!("{what}: {error}: {}", request.lines().next().unwrap_or_default());
+                    n_failed.fetch_add(1, Ordering::Relaxed);
                     stream = None;
                     continue;
                 }
@@ -59,17 +72,23 @@ pub async fn run(plan: &Plan, lasts: Duration) -> Vec<Taken> {
     }
     drop(give);
     while clients.join_next().await.is_some() {}
+    let n_failed = n_failed.load(Ordering::Relaxed);
+    if n_failed > 0 {
+        return Err(std::io::Error::other(format!("{n_failed} requests failed")));
+    }
     let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
-    std::mem::take(&mut *taken)
+    Ok(std::mem::take(&mut *taken))
 }
 
-/// Requests of people and apps, in the proportions of a busy morning.
-fn request(number: u64, tokens: &[String], n_entries: u32) -> (&'static str, String) {
+/// Requests of people and apps, in the proportions of a busy morning. Everybody asks for their own
+/// feeds and entries.
+pub fn usual(number: u64, plan: &Plan) -> NamedRequest {
     let drawn = mixed(number + 77);
-    let token = &tokens[drawn as usize % tokens.len()];
-    let entry = 1 + drawn / 13 % u64::from(n_entries);
-    let feed = 1 + drawn / 17 % u64::from(n_entries / 50);
-    let tag = drawn / 19 % 20;
+    let person = &plan.people[drawn as usize % plan.people.len()];
+    let feed = person.feeds[drawn as usize / 17 % person.feeds.len()];
+    let first = plan.entries.get(&feed).map_or(0, |entry| entry.0.unsigned_abs());
+    let entry = first + drawn / 13 % 50;
+    let tag = crowd::tag(feed).replace(' ', "+");
     let (what, method, path, body) = match drawn / 101 % 20 {
         0..=2 => ("page: entries", "GET", "/".to_owned(), None),
         3 => ("page: feeds", "GET", "/feeds".to_owned(), None),
@@ -77,8 +96,8 @@ fn request(number: u64, tokens: &[String], n_entries: u32) -> (&'static str, Str
         6..=8 => ("api: unread", "GET", "/api/v1/reading?unread=true".to_owned(), None),
         9 => ("api: all", "GET", "/api/v1/reading".to_owned(), None),
         10 => ("api: a feed", "GET", format!("/api/v1/reading?feed={feed}"), None),
-        11 => ("api: a tag", "GET", format!("/api/v1/reading?tag=tag+{tag}"), None),
-        12 => ("api: unread of a tag", "GET", unread_of(tag), None),
+        11 => ("api: a tag", "GET", format!("/api/v1/reading?tag={tag}"), None),
+        12 => ("api: unread of a tag", "GET", unread_of(&tag), None),
         13 => ("api: starred", "GET", "/api/v1/reading?starred=true".to_owned(), None),
         14 => ("api: counts", "GET", "/api/v1/reading/unread".to_owned(), None),
         15 => ("api: search", "GET", "/api/v1/reading?search=volcano+glacier".to_owned(), None),
@@ -91,16 +110,33 @@ fn request(number: u64, tokens: &[String], n_entries: u32) -> (&'static str, Str
             ("api: mark read", "PATCH", path, Some("{\"read\":true}"))
         }
     };
-    let length = body.map_or(0, str::len);
-    let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
-         content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-    );
-    (what, head + body.unwrap_or(""))
+    (what, request(method, &path, person, body))
 }
 
-fn unread_of(tag: u64) -> String {
-    format!("/api/v1/reading?unread=true&tag=tag+{tag}")
+fn unread_of(tag: &str) -> String {
+    format!("/api/v1/reading?unread=true&tag={tag}")
+}
+
+/// Pages that people open now and then.
+pub fn rare(number: u64, plan: &Plan) -> NamedRequest {
+    let person = &plan.people[mixed(number + 99) as usize % plan.people.len()];
+    let (what, path) = match number % 4 {
+        0 => ("page: statistics", "/statistics"),
+        1 => ("page: find feeds", "/discover"),
+        2 => ("page: account", "/account"),
+        _ => ("page: top stories", "/?top=1"),
+    };
+    (what, request("GET", path, person, None))
+}
+
+fn request(method: &str, path: &str, person: &CrowdPerson, body: Option<&str>) -> String {
+    let (account, token, length) = (person.account, &person.token, body.map_or(0, str::len));
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+         user-agent: app of account {account}\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n"
+    );
+    head + body.unwrap_or("")
 }
 
 /// Sends a request and reads its answer to the end.
@@ -119,7 +155,7 @@ async fn answered(
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&buffer[..end]).to_lowercase();
             let status = head.split(' ').nth(1).unwrap_or("").to_owned();
-            if !matches!(status.as_str(), "200" | "204" | "303" | "404") {
+            if !matches!(status.as_str(), "200" | "204" | "303") {
                 return Err(std::io::Error::other(format!("answered {status}")));
             }
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));

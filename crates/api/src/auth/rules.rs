@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName};
+use store::{AccountRow, NO_PASSWORD};
 
 use super::Proxies;
 use super::provider::Provider;
@@ -39,6 +40,11 @@ impl ProxyLogin {
 }
 
 impl LoginRules {
+    /// Returns whether an account can log in with a password.
+    pub fn has_password(&self, row: &AccountRow) -> bool {
+        !self.without_passwords && row.password != NO_PASSWORD
+    }
+
     /// Returns the name that a trusted proxy sent. It is empty if the header does not hold exactly
     /// one name: then the proxy passes on what the visitor wrote, and nobody is logged in.
     pub fn proxied_name(&self, peer: Option<IpAddr>, headers: &HeaderMap) -> Option<String> {

@@ -1,7 +1,9 @@
 //! The text format of Prometheus (version 0.0.4): families of samples, each with a help text and a
 //! type. This module knows the format and no metric.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use store::Distribution;
 
@@ -45,9 +47,19 @@ impl Exposition {
         for (value, figure) in samples {
             let _ = match label {
                 "" => writeln!(self.0, "{name} {figure}"),
-                label => writeln!(self.0, "{name}{{{label}=\"{value}\"}} {figure}"),
+                label => {
+                    let value = escaped(value);
+                    writeln!(self.0, "{name}{{{label}=\"{value}\"}} {figure}")
+                }
             };
         }
+    }
+
+    /// Adds the number and the sum of durations in seconds.
+    pub fn summary(&mut self, name: &str, help: &str, count: u64, total: Duration) {
+        self.head(name, "summary", help);
+        let total = total.as_secs_f64();
+        let _ = write!(self.0, "{name}_sum {total}\n{name}_count {count}\n");
     }
 
     /// Adds a histogram of durations in seconds.
@@ -59,5 +71,32 @@ impl Exposition {
         let _ = writeln!(self.0, "{name}_bucket{{le=\"+Inf\"}} {}", found.count);
         let _ = writeln!(self.0, "{name}_sum {}", found.total.as_secs_f64());
         let _ = writeln!(self.0, "{name}_count {}", found.count);
+    }
+}
+
+/// Returns the value of a label as the format wants it.
+fn escaped(value: &str) -> Cow<'_, str> {
+    if !value.contains(['\\', '"', '\n']) {
+        return value.into();
+    }
+    value.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_of_a_label_cannot_end_its_line() {
+        let mut text = Exposition::default();
+        text.family(MetricKind::Gauge, "m", "Help.", "l", &[("a\"} 1\nx \\", 2.0)]);
+        assert!(text.text().ends_with("m{l=\"a\\\"} 1\\nx \\\\\"} 2\n"));
+    }
+
+    #[test]
+    fn a_summary_has_a_sum_and_a_count() {
+        let mut text = Exposition::default();
+        text.summary("m", "Help.", 3, Duration::from_millis(1500));
+        assert_eq!(text.text(), "# HELP m Help.\n# TYPE m summary\nm_sum 1.5\nm_count 3\n");
     }
 }

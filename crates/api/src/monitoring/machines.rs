@@ -1,6 +1,8 @@
 //! Figures of all processes on one database. Every process shows the same ones, so that an alert
 //! works as long as one of them answers.
 
+use std::time::Duration;
+
 use dispatch::RoadFigures;
 use store::{MachineList, MachineRole, MachineRow, SeatRow};
 
@@ -65,6 +67,9 @@ pub fn road(text: &mut Exposition, totals: &RoadFigures) {
     ];
     let help = "Results of terminals by what became of them.";
     text.family(Counter, "tidings_results_total", help, "verdict", &results);
+    let took = Duration::from_micros(totals.grant_commit_micros);
+    let help = "Time until the rows of granted requests were committed.";
+    text.summary("tidings_grants_commit_seconds", help, totals.grant_commits, took);
     let mut one = |name: &str, help: &str, count: u64| {
         text.one(Counter, &format!("tidings_{name}_total"), help, count as f64);
     };

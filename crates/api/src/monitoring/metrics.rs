@@ -37,10 +37,12 @@ pub async fn metrics(State(context): State<ServerContext>) -> Response {
         Err(error) => tracing::warn!(%error, "cannot read the figures of the store for /metrics"),
     }
     let store = context.store.clone();
-    let pages =
-        run_blocking(move || Ok((store.n_articles_waiting()?, store.articles_today("", now)?.1)));
-    if let Ok((waiting, today)) = pages.await {
-        articles(&mut text, waiting, today);
+    let pages = run_blocking(move || {
+        let of_people = store.articles_of_people_today(now)?;
+        Ok((store.n_articles_waiting()?, store.articles_today("", now)?.1, of_people))
+    });
+    if let Ok((waiting, today, of_people)) = pages.await {
+        articles(&mut text, waiting, today, of_people);
     }
     // An instance in a data folder has no seat and no list of machines.
     if let Ok((Some(seat), list)) = shared {
@@ -129,11 +131,13 @@ fn work(text: &mut Exposition, figures: &StoreMetrics) {
     text.one(Counter, "tidings_query_matches_total", help, n(figures.matches));
 }
 
-fn articles(text: &mut Exposition, waiting: u64, today: u64) {
+fn articles(text: &mut Exposition, waiting: u64, today: u64, of_people: u64) {
     let help = "Pages behind entries that are to be fetched.";
     text.one(Gauge, "tidings_articles_waiting", help, n(waiting));
     let help = "Pages that were asked for today (UTC) without a person's wish.";
     text.one(Gauge, "tidings_articles_today", help, n(today));
+    let help = "Pages that people asked for today (UTC), by a click or by opening an entry.";
+    text.one(Gauge, "tidings_articles_of_people_today", help, n(of_people));
 }
 
 fn feeds(text: &mut Exposition, counts: &Counts, standing: &InstanceStatus, now: Time) {

@@ -8,6 +8,7 @@
 //! - `devices`: the browsers that get notifications.
 //! - `leaving`: the export of everything that belongs to an account, and its deletion.
 
+mod belongings;
 mod devices;
 mod leaving;
 mod password;
@@ -21,13 +22,13 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use store::{AccountRow, Digest, Identity, NO_PASSWORD, ShareTarget, TokenScope};
+use store::{Digest, Identity, ShareTarget, TokenScope};
 
 use super::frame::{Frame, NavSection, Visitor};
 use super::notice::{notice, render, store_error};
 use crate::auth::Person;
 use crate::blocking::run_blocking;
-use crate::sharing::{READY, ReadyService};
+use crate::sharing::{READY, ReadyService, without_secrets};
 use crate::zone::Zone;
 use crate::{ServerContext, session};
 use devices::DeviceTableRow;
@@ -101,13 +102,20 @@ async fn page(
 ) -> Response {
     let (store, account, now) = (context.store.clone(), visitor.account(), visitor.now(context));
     let name = login(&visitor);
+    let (may_write, may_manage) = (visitor.may(TokenScope::Write), manages_self(&visitor));
     let push_key = Arc::clone(&context.push_key);
     let read = run_blocking(move || {
         let row = name.map(|name| store.account(&name)).transpose()?.flatten();
-        let sessions = store.sessions(account, now.at)?;
-        let services = store.share_targets(account)?;
+        // A token that may not manage the account does not see its sessions and tokens.
+        let sessions = if may_manage { store.sessions(account, now.at)? } else { Vec::new() };
+        let tokens = if may_manage { store.tokens(account)? } else { Vec::new() };
+        let services = store.share_targets(account)?.into_iter();
+        let services: Vec<ShareTarget> = match may_write {
+            true => services.collect(),
+            false => services.map(without_secrets).collect(),
+        };
         let push = (store.push_devices(account)?, push_key()?);
-        let (tokens, identities) = (store.tokens(account)?, store.identities(account)?);
+        let identities = store.identities(account)?;
         Ok((row, sessions, services, tokens, identities, push))
     });
     let (row, sessions, services, tokens, identities, (devices, push_key)) = match read.await {
@@ -126,7 +134,7 @@ async fn page(
         role: person.map_or("", |person| person.role.word()),
         is_admin: visitor.may(TokenScope::Admin),
         by_proxy: person.is_some_and(|person| person.by_proxy),
-        has_password: row.as_ref().is_some_and(|row| has_password(context, row)),
+        has_password: row.as_ref().is_some_and(|row| context.login.has_password(row)),
         provider: provider(context, &identities),
         zone: visitor.choices.zone.map_or("", Zone::name),
         zones: Zone::names(),
@@ -143,9 +151,8 @@ fn provider(context: &ServerContext, identities: &[Identity]) -> Option<(String,
     Some((provider.name().to_owned(), is_connected))
 }
 
-/// Returns whether an account can log in with a password.
-fn has_password(context: &ServerContext, row: &AccountRow) -> bool {
-    !context.login.without_passwords && row.password != NO_PASSWORD
+fn manages_self(visitor: &Visitor) -> bool {
+    visitor.person.as_ref().is_some_and(Person::may_manage_self)
 }
 
 fn login(visitor: &Visitor) -> Option<String> {

@@ -14,7 +14,7 @@ use feed::{EntryId, Time};
 use serde_json::{Value, json};
 use store::{AccountId, ReadEntry, ReadingFilter, ReadingPosition, Scope, Store, StoreError};
 
-use super::frame::assets::{APP, ICON, SCRIPT, STYLE};
+use super::frame::assets::{APP, ICON, OFFLINE_SCRIPT, SCRIPT, STYLE};
 use super::frame::{Visitor, WriteForm};
 use super::notice::store_error;
 use super::read::{StoredPage, TextChoice, feed_title, shown_text, teaser, title, web_link};
@@ -43,11 +43,17 @@ const ICONS: [(&str, &[u8]); 4] = [
 struct OfflinePage {
     style: String,
     app: String,
+    script: String,
     icon: String,
 }
 
 static OFFLINE: LazyLock<String> = LazyLock::new(|| {
-    let page = OfflinePage { style: STYLE.address(), app: APP.address(), icon: ICON.address() };
+    let page = OfflinePage {
+        style: STYLE.address(),
+        app: APP.address(),
+        script: OFFLINE_SCRIPT.address(),
+        icon: ICON.address(),
+    };
     // The compiler checks templates, so only writing into memory can fail.
     page.render().unwrap_or_default()
 });
@@ -58,6 +64,7 @@ static WORKER: LazyLock<String> = LazyLock::new(|| {
         STYLE.address(),
         SCRIPT.address(),
         APP.address(),
+        OFFLINE_SCRIPT.address(),
         ICON.address(),
         "/icons/app/192.png".to_owned(),
     ];
@@ -201,29 +208,42 @@ fn part(
 /// made them: they are never those of another one.
 pub async fn marks(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let account = sent.visitor.account();
-    if sent.form.text("account") != account.0.to_string() {
-        return (StatusCode::CONFLICT, "These marks belong to another account.\n").into_response();
-    }
+    let maker = sent.form.text("account").to_owned();
     let marks: Vec<(String, EntryId)> = sent.form.all("mark").filter_map(mark).collect();
     if marks.len() > MARKS_MAX {
         return (StatusCode::PAYLOAD_TOO_LARGE, "Send fewer marks at once.\n").into_response();
     }
     let (store, now) = (context.store.clone(), (context.now)());
     let done = run_blocking(move || {
+        if !is_maker(&store, account, &maker)? {
+            return Ok(false);
+        }
         for (name, entry) in &marks {
             match name.as_str() {
-                "read" => store.open_entries(account, &[*entry], now)?,
-                "unread" => store.mark_read(account, &[*entry], false)?,
+                "open" => store.open_entries(account, &[*entry], now)?,
+                "read" | "unread" => store.mark_read(account, &[*entry], name == "read")?,
                 "star" | "unstar" => store.star(account, &[*entry], name == "star", now)?,
                 _ => {}
             }
         }
-        Ok::<_, StoreError>(())
+        Ok::<_, StoreError>(true)
     });
     match done.await {
-        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Ok(true) => StatusCode::NO_CONTENT.into_response(),
+        Ok(false) => {
+            (StatusCode::CONFLICT, "These marks belong to another account.\n").into_response()
+        }
         Err(error) => store_error(&context, sent.visitor, &error),
     }
+}
+
+/// Returns whether an account made marks, or took them over: the first account owns everything
+/// that was there before it.
+fn is_maker(store: &Store, account: AccountId, maker: &str) -> Result<bool, StoreError> {
+    if maker != AccountId::LOCAL.0.to_string() || account == AccountId::LOCAL {
+        return Ok(maker == account.0.to_string());
+    }
+    Ok(store.accounts()?.iter().map(|row| row.id).min() == Some(account))
 }
 
 fn mark(text: &str) -> Option<(String, EntryId)> {

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::Command;
 use polling::budget::{LearnShare, Strategy};
 use polling::model::ModelKind;
-use store::{DelayDay, DomainLoad};
+use store::{DelayDay, DomainLoad, TokenScope};
 
 use super::frame::{AdminForm, Frame, NavSection, Visitor};
 use super::notice::{render, run_command, store_error};
@@ -32,7 +32,8 @@ struct BudgetPage {
     frame: Frame,
     figures: Vec<KeyFigure>,
     delays: Option<Bars>,
-    domains: Vec<DomainRow>,
+    /// `None` for visitors who are not administrators.
+    domains: Option<Vec<DomainRow>>,
     rule: BudgetFields,
     strategies: Vec<(String, bool)>,
     models: Vec<(&'static str, bool)>,
@@ -59,9 +60,12 @@ struct BudgetFields {
 
 pub async fn budget(State(context): State<ServerContext>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
+    let is_admin = visitor.may(TokenScope::Admin);
     let answer = run_blocking(move || {
         let days = store.delay_days(now.at, DAYS)?;
-        Ok((days, store.domain_loads(DOMAINS)?, what_if::last(&store)?))
+        // A domain may be that of somebody's private feed, so only administrators see them.
+        let domains = is_admin.then(|| store.domain_loads(DOMAINS)).transpose()?;
+        Ok((days, domains, what_if::last(&store)?))
     });
     let (days, domains, replay) = match answer.await {
         Ok(found) => found,
@@ -73,7 +77,7 @@ pub async fn budget(State(context): State<ServerContext>, visitor: Visitor) -> R
         frame: Frame::new(&context, visitor, Some(NavSection::Budget)),
         figures: figures(&(context.live)(), &(context.spent)(), &days),
         delays: delays(&days),
-        domains: domains.into_iter().map(domain_row).collect(),
+        domains: domains.map(|loads| loads.into_iter().map(domain_row).collect()),
         strategies: strategies(&rule.strategy),
         models: words(ModelKind::ALL.map(ModelKind::word), &rule.model),
         rule,

@@ -17,6 +17,7 @@ use super::parts::advice::advice;
 use super::parts::bars::{Bars, rhythm};
 use super::parts::feed_row::{FeedProblem, no_next, rate_span, state_words};
 use super::parts::key_figure::KeyFigure;
+use super::read::article_mode;
 use crate::behaviour::behaviour;
 use crate::blocking::run_blocking;
 use crate::feed_rows::seen_by;
@@ -118,6 +119,8 @@ struct FeedData {
     polls: Vec<PollRow>,
     documents: Vec<DocumentVersionRow>,
     learned: Vec<u8>,
+    /// When pages are loaded, by the feed or a tag.
+    article_mode: Option<ArticleMode>,
     days: Vec<PollDay>,
     push: Option<PushRow>,
     cloud: Option<CloudRow>,
@@ -185,6 +188,7 @@ fn read_feed(
             false => Vec::new(),
         },
         learned: store.poll_input(feed)?.learned,
+        article_mode: article_mode(store, feed)?,
         days: store.poll_days(feed)?,
         push: store.push(feed)?,
         cloud: store.cloud(feed)?,
@@ -201,7 +205,7 @@ fn compose(
 ) -> FeedDetailPage {
     let readers = data.readers;
     let FeedData { row, subscribed, n_since, mut entries, times, polls, .. } = data;
-    let FeedData { learned, days, push, cloud, behaviour, documents, .. } = data;
+    let FeedData { article_mode, learned, days, push, cloud, behaviour, documents, .. } = data;
     let (state, state_class) = state_words(row.state());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.schedule.next_at.filter(|_| !resting);
@@ -250,7 +254,9 @@ fn compose(
             };
             (mode.word(), name)
         }),
-        offers_articles: row.settings.article.mode.is_none() && are_short(&entries),
+        offers_articles: article_mode.unwrap_or(context.article_mode) == ArticleMode::Never
+            && row.settings.article.mode.is_none()
+            && are_short(&entries),
         policies: polling::Policy::examples().collect(),
         facts: facts(&row, (push.as_ref(), cloud.as_ref()), n_since, now.at),
     }

@@ -3,6 +3,7 @@
 mod add;
 pub mod bulk;
 mod opml;
+pub mod order;
 mod params;
 
 pub use add::{add, tags};
@@ -63,6 +64,8 @@ struct FeedsPage {
     n_matching: Option<String>,
     /// The query string of this list.
     list: String,
+    /// The page on which these feeds are ordered.
+    order_href: String,
     /// Whether the visitor may change feeds for everybody.
     may_change_all: bool,
     /// The last change of many feeds, if it was made lately.
@@ -114,7 +117,7 @@ pub async fn list(
         let mut counts = store.counts(now.at)?;
         let page = store.feed_page(&query, since)?;
         if account != AccountId::LOCAL {
-            count_own(&store, account, &mut counts)?;
+            count_own(&store, account, &page, &mut counts)?;
         }
         let last = store.bulk_changes(actor, now.at)?.into_iter().next();
         Ok((counts, page, twins, last.filter(|last| now.at.since(last.at) <= OFFERS_UNDO)))
@@ -134,8 +137,16 @@ pub async fn list(
 }
 
 /// Replaces the numbers of the instance by those of an account.
-fn count_own(store: &Store, account: AccountId, counts: &mut Counts) -> Result<(), StoreError> {
-    let (states, n_entries) = store.feed_totals_of(account)?;
+fn count_own(
+    store: &Store,
+    account: AccountId,
+    page: &FeedListPage<FeedListRow>,
+    counts: &mut Counts,
+) -> Result<(), StoreError> {
+    let (states, n_entries) = match (page.states, page.n_entries) {
+        (Some(states), Some(n_entries)) => (states, n_entries),
+        _ => store.feed_totals_of(account)?,
+    };
     counts.feeds = states.of(None);
     counts.entries = n_entries;
     counts.failing = states.of(Some(FeedState::BackingOff)) + states.of(Some(FeedState::Damaged));
@@ -176,6 +187,7 @@ fn compose(
         has_choice: false,
         n_matching: page.states.map(|states| states.of(params.state)).filter(|n| *n > 1).map(count),
         list: params.href().split_once('?').map_or("", |(_, query)| query).to_owned(),
+        order_href: order::href(params.tag.as_deref()),
         may_change_all: false,
         undo: None,
         rows: page.lines.into_iter().map(|line| FeedTableRow::new(line, now)).collect(),

@@ -6,7 +6,9 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use dispatch::command::Command;
-use store::{Location, MachineList, MachineRole, MachineRow, MachineWish, TokenScope};
+use store::{
+    Location, MachineList, MachineRole, MachineRow, MachineState, MachineWish, TokenScope,
+};
 
 use super::frame::{AdminForm, Frame, NavSection, Visitor};
 use super::notice::{notice, render, run_command, store_error};
@@ -123,7 +125,7 @@ fn waiting(orphaned: u64) -> String {
 }
 
 fn line(row: MachineRow, now: LocalNow) -> MachineLine {
-    let (state, class) = state(&row);
+    let state = row.state();
     let makes_polls = row.room > 0;
     MachineLine {
         role: row.role.word(),
@@ -142,22 +144,21 @@ fn line(row: MachineRow, now: LocalNow) -> MachineLine {
             .map_or_else(String::new, |took| format!("{:.1} ms", took.as_secs_f64() * 1000.0)),
         network: if row.network_up { "up" } else { "down" },
         grants: row.grants,
-        state,
-        class,
+        state: state.word(),
+        class: class(state),
         is_draining: row.wish == MachineWish::Drain,
         is_controller: row.role == MachineRole::Controller,
         name: row.name,
     }
 }
 
-/// The state of a machine, and the class that colours it.
-fn state(row: &MachineRow) -> (&'static str, &'static str) {
-    match row.wish {
-        MachineWish::Drain if row.in_flight > 0 => ("draining", "backing"),
-        MachineWish::Drain => ("drained", "paused"),
-        MachineWish::StepDown => ("stepping down", "backing"),
-        MachineWish::Work if !row.network_up => ("network down", "failed"),
-        MachineWish::Work if row.role == MachineRole::Standby => ("waiting", "fresh"),
-        MachineWish::Work => ("working", "active"),
+/// The class that colours the state of a machine.
+const fn class(state: MachineState) -> &'static str {
+    match state {
+        MachineState::Draining | MachineState::SteppingDown => "backing",
+        MachineState::Drained => "paused",
+        MachineState::NetworkDown | MachineState::Silent => "failed",
+        MachineState::Waiting => "fresh",
+        MachineState::Working => "active",
     }
 }

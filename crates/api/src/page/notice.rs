@@ -111,6 +111,12 @@ pub fn not_found(context: &ServerContext, visitor: Visitor, text: String) -> Res
 pub fn store_error(context: &ServerContext, visitor: Visitor, error: &StoreError) -> Response {
     store_failure::log(error, "cannot show a page: the store failed");
     let status = store_failure::status(error);
+    if store_failure::is_busy(error) {
+        let text = "Another change was in the way. Nothing has changed. Please try again.";
+        let mut response = notice(context, visitor, status, "Try again", text.to_owned());
+        response.headers_mut().extend(store_failure::retry_after(error));
+        return response;
+    }
     if !error.is_unavailable() {
         let text = format!("The database did not answer: {error}.");
         return notice(context, visitor, status, "Something went wrong", text);

@@ -48,15 +48,13 @@ pub async fn list(
 ) -> Response {
     let (store, now, own) = (context.store.clone(), visitor.now(&context), visitor.account());
     let rows = run_blocking(move || {
-        let mut rows = Vec::new();
-        for account in store.accounts()? {
-            let sessions = store.sessions(account.id, now.at)?;
-            let tokens = store.tokens(account.id)?;
-            let used = tokens.iter().filter_map(|token| token.used_at);
-            let seen = sessions.iter().map(|session| session.seen_at).chain(used).max();
-            rows.push(row(account, seen, own, now));
-        }
-        Ok(rows)
+        let mut seen = store.last_seen(now.at)?;
+        let accounts = store.accounts()?.into_iter();
+        let row = |account: AccountRow| {
+            let seen = seen.remove(&account.id);
+            row(account, seen, own, now)
+        };
+        Ok(accounts.map(row).collect())
     });
     match rows.await {
         Ok(rows) => {

@@ -21,7 +21,7 @@ pub use marks::{mark, mark_all, undo};
 pub use reading_list::{ListScope, ReadFilter, ReadingList};
 pub use share::send;
 pub use sidebar::fold;
-pub use whole_text::{StoredPage, TextChoice, load as load_article};
+pub use whole_text::{StoredPage, TextChoice, article_mode, load as load_article};
 
 use store::{AccountId, ReadingFilter, Scope, Store, StoreError};
 

@@ -6,7 +6,7 @@ mod from_entry;
 mod trial;
 
 pub use change::{change, save, show_hidden};
-pub use from_entry::{MuteLink, mute_links};
+pub use from_entry::{MuteButton, mute, mute_buttons};
 
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
@@ -16,6 +16,7 @@ use store::{RuleRow, Store, StoreError, TokenScope};
 
 use super::frame::{Frame, NavSection, Visitor, WriteForm};
 use super::notice::{not_found, render, store_error};
+use super::params;
 use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::rule_book::rule_actions;
@@ -56,6 +57,8 @@ struct RuleEditor {
     trial: RuleTrial,
     /// The state of the stored rule.
     stored: Option<RuleLine>,
+    /// Whether a click on an entry has just made it.
+    is_made: bool,
     message: Option<String>,
 }
 
@@ -95,44 +98,32 @@ fn line(row: &RuleRow, now: LocalNow) -> RuleLine {
     }
 }
 
-/// Shows the editor: with an example, or with a rule that mutes something of an entry, which is
-/// tried at once.
-pub async fn new(
-    State(context): State<ServerContext>,
-    visitor: Visitor,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let (store, account, now) = (context.store.clone(), visitor.account(), visitor.now(&context));
-    let found = run_blocking(move || {
-        let Some(text) = from_entry::text(&store, account, query.as_deref())? else {
-            return Ok((EXAMPLE.to_owned(), RuleTrial::none()));
-        };
-        let trial = RuleTrial::run(&store, account, &text, now.at)?;
-        Ok((text, trial))
-    });
-    match found.await {
-        Ok((text, trial)) => {
-            let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
-            let (name, stored, message) = (String::new(), None, None);
-            render(&RuleEditor { frame, name, text, trial, stored, message })
-        }
-        Err(error) => store_error(&context, visitor, &error),
-    }
+/// Shows the editor with an example.
+pub async fn new(State(context): State<ServerContext>, visitor: Visitor) -> Response {
+    let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
+    let (name, text, trial) = (String::new(), EXAMPLE.to_owned(), RuleTrial::none());
+    render(&RuleEditor { frame, name, text, trial, stored: None, is_made: false, message: None })
 }
 
 pub async fn edit(
     State(context): State<ServerContext>,
     visitor: Visitor,
     Path(name): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Response {
+    let is_made = params::number(query.as_deref(), "made").is_some();
     let (store, account, now) = (context.store.clone(), visitor.account(), visitor.now(&context));
     let wanted = name.clone();
     let found = run_blocking(move || tried(&store, account, &wanted, now)).await;
     match found {
         Ok(Some((row, trial))) => {
+            let text = match visitor.may(TokenScope::Write) {
+                true => row.text.clone(),
+                false => query::masked(&row.text),
+            };
             let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
             let stored = Some(line(&row, now));
-            render(&RuleEditor { frame, name, text: row.text, trial, stored, message: None })
+            render(&RuleEditor { frame, name, text, trial, stored, is_made, message: None })
         }
         Ok(None) => {
             let text = format!("The rule {name} does not exist. The page Rules lists yours.");
@@ -176,7 +167,8 @@ fn editor(
     let name = sent.form.text("name").to_owned();
     let is_refused = message.is_some() || !trial.faults.is_empty();
     let frame = Frame::new(context, sent.visitor, Some(NavSection::Queries));
-    let page = render(&RuleEditor { frame, name, text, trial, stored: None, message });
+    let stored = None;
+    let page = render(&RuleEditor { frame, name, text, trial, stored, is_made: false, message });
     let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     (status, page).into_response()
 }

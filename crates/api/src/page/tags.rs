@@ -87,7 +87,7 @@ pub async fn change(State(context): State<ServerContext>, sent: WriteForm) -> Re
 
 /// Sets the whole order: the script sends it after a tag was dragged.
 pub async fn order(State(context): State<ServerContext>, sent: WriteForm) -> Response {
-    let tags = sent.form.all("tag").map(str::to_owned).collect();
+    let tags = sent.form.all("item").map(str::to_owned).collect();
     let done = carry_out(&context, &sent.visitor, BulkCommand::OrderTags { tags }).await;
     match sent.form.has("part") && done.status().is_redirection() {
         true => StatusCode::NO_CONTENT.into_response(),

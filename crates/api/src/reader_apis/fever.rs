@@ -102,7 +102,7 @@ fn fill(
 ) -> Result<(), ReaderApiError> {
     if params.has("groups") || params.has("feeds") {
         let tags = store.tags_of(account)?;
-        let feeds = store.feeds_of(account, &FeedFilter::default())?;
+        let feeds = store.feeds_in_own_order(account, None)?;
         if params.has("groups") {
             body["groups"] = groups(&tags);
         }

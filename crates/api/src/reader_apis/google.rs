@@ -1,7 +1,6 @@
 //! Google Reader's API as its clients know it: `/accounts/ClientLogin`, `/reader/api/0/…` and
 //! `/reader/atom/…`. Feeds are `feed/NUMBER` (an address works too), tags are labels, and a query
-//! is the label `query:NAME`. Labels belong to feeds and queries: single entries cannot be
-//! labelled, and nothing is shared.
+//! is the label `query:NAME`. Single entries have labels of a person too. Nothing is shared.
 
 mod atom;
 mod item;

@@ -2,27 +2,17 @@
 //! addresses are masked.
 
 use dispatch::command::ImportedFeed;
-use parse::opml::Outline;
-use store::{AccountId, FeedFilter, Store};
+use store::{AccountId, Store};
 
 use super::error::ReaderApiError;
 use super::view;
+use crate::own_order::written_opml;
 
 /// A list of 5,000 feeds is about a megabyte.
 pub const BYTES_MAX: usize = 8 << 20;
 
 pub fn export(store: &Store, account: AccountId) -> Result<String, ReaderApiError> {
-    let feeds = store.feeds_of(account, &FeedFilter::default())?;
-    let outlines: Vec<Outline> = feeds
-        .iter()
-        .map(|feed| Outline {
-            url: feed.location.url.masked(),
-            title: feed.shown_title().map(str::to_owned),
-            site: feed.facts.site.clone(),
-            tags: view::own_tags(feed).map(str::to_owned).collect(),
-        })
-        .collect();
-    Ok(parse::opml::write("Tidings subscriptions", &outlines))
+    Ok(written_opml(store, account, false)?)
 }
 
 pub fn read(bytes: &[u8]) -> Result<Vec<ImportedFeed>, ReaderApiError> {

@@ -78,8 +78,9 @@ impl PageWriter<'_> {
 
     /// Writes a tag with its attributes, as they are written.
     fn open(&mut self, start: &str, sent: &str) {
+        self.second_place(sent);
         self.shown.html.push_str(start);
-        for (name, value) in attributes(sent) {
+        for (name, value) in kept_attributes(sent) {
             self.attribute(name, value);
         }
         self.shown.html.push('>');
@@ -91,7 +92,24 @@ impl PageWriter<'_> {
             "id" | "name" => {
                 html.push_str(&format!(" id=\"{}{value}\"", self.context.prefix));
             }
+            // The ids of the header cells.
+            "headers" => {
+                let ids = value.split_whitespace();
+                let ids: Vec<_> = ids.map(|id| format!("{}{id}", self.context.prefix)).collect();
+                html.push_str(&format!(" headers=\"{}\"", ids.join(" ")));
+            }
             _ => html.push_str(&format!(" {name}=\"{value}\"")),
+        }
+    }
+
+    /// Marks the second place of an anchor that has both an id and a name. An element has one id.
+    fn second_place(&mut self, sent: &str) {
+        let value = |of: &str| attributes(sent).find(|(name, _)| *name == of).map(|(_, v)| v);
+        if let Some((id, name)) = value("id").zip(value("name"))
+            && id != name
+        {
+            let prefix = self.context.prefix;
+            self.shown.html.push_str(&format!("<span id=\"{prefix}{name}\"></span>"));
         }
     }
 
@@ -118,14 +136,17 @@ impl PageWriter<'_> {
         let href = attributes(sent).find(|(name, _)| *name == "href").map(|(_, v)| unescaped(v));
         let Some(href) = href else { return self.open("<a", sent) };
         if let Some(place) = self.place(&href) {
+            self.second_place(sent);
             self.shown.html.push_str(&format!("<a href=\"#{}{place}\"", self.context.prefix));
         } else if let Some(number) = self.player(&href, after) {
             let play = self.context.play.unwrap_or_default().replace('&', "&amp;");
+            self.second_place(sent);
             self.shown.html.push_str(&format!("<a class=\"embed\" href=\"{play}{number}\""));
         } else {
             return self.open("<a", sent);
         }
-        for (name, value) in attributes(sent).filter(|(name, _)| !matches!(*name, "href" | "rel")) {
+        let kept = kept_attributes(sent).filter(|(name, _)| !matches!(*name, "href" | "rel"));
+        for (name, value) in kept {
             self.attribute(name, value);
         }
         self.shown.html.push('>');
@@ -143,7 +164,7 @@ impl PageWriter<'_> {
     /// Returns the number of the player that a link with a still stands for.
     fn player(&mut self, href: &str, after: &str) -> Option<usize> {
         self.context.play?;
-        let embed = recognise(href)?;
+        let embed = recognise(href).filter(|embed| embed.player.is_some())?;
         let is_still = after.starts_with("<img ") || after.starts_with(&players::words(&embed));
         if !is_still {
             return None;
@@ -154,6 +175,12 @@ impl PageWriter<'_> {
             embeds.len() - 1
         }))
     }
+}
+
+/// Returns the attributes of a tag, without the name of an anchor that has an id.
+fn kept_attributes(sent: &str) -> impl Iterator<Item = (&str, &str)> {
+    let has_id = attributes(sent).any(|(name, _)| name == "id");
+    attributes(sent).filter(move |(name, _)| !has_id || *name != "name")
 }
 
 /// Collects the names of places as they are written.
@@ -229,6 +256,17 @@ mod tests {
         let shown = shown(elsewhere).html;
         assert!(shown.contains("https://example.org/blog/post#nowhere"), "{shown}");
         assert!(shown.contains("https://example.org/other#a"), "{shown}");
+    }
+
+    #[test]
+    fn an_element_has_one_id_and_cells_name_the_ids_of_their_headers() {
+        let html = shown("<a id=x name=y>t</a><a id=z name=z>u</a><a href='#y'>v</a>").html;
+        assert_eq!(html.matches("id=\"e7-x\"").count(), 1, "{html}");
+        assert_eq!(html.matches("<span id=\"e7-y\"></span>").count(), 1, "{html}");
+        assert_eq!(html.matches("e7-z").count(), 1, "{html}");
+        assert!(html.contains("href=\"#e7-y\""), "{html}");
+        let table = "<table><tr><th id=a>A<th id=b>B<tr><td headers='a  b'>c</table>";
+        assert!(shown(table).html.contains("headers=\"e7-a e7-b\""));
     }
 
     #[test]

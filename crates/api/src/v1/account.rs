@@ -87,10 +87,13 @@ request! {
         scope: String,
     }
 
-    /// The password, to confirm that the account should be deleted.
+    /// Confirms that the account should be deleted: the password, or the name of an account that
+    /// has no password.
     AccountDeletion {
         /// The current password.
-        password: String,
+        password: Option<String>,
+        /// The name of the account, if it cannot log in with a password.
+        name: Option<String>,
     }
 
     /// A change of the password.
@@ -186,7 +189,15 @@ async fn leave(
     JsonBody(sent): JsonBody<AccountDeletion>,
 ) -> Result<StatusCode, ApiError> {
     let name = named(&person)?;
-    prove(&context, &name, &sent.password, client).await?;
+    let (store, wanted) = (context.store.clone(), name.clone());
+    let row = blocking(move || Ok(store.account(&wanted)?)).await?;
+    if row.is_some_and(|row| context.login.has_password(&row)) {
+        let password = sent.password.ok_or(ApiError::BadRequest("send the current password"))?;
+        prove(&context, &name, &password, client).await?;
+    } else if !sent.name.unwrap_or_default().trim().eq_ignore_ascii_case(&name) {
+        let why = "the account has no password; send its name to confirm";
+        return Err(ApiError::BadRequest(why));
+    }
     let store = context.store.clone();
     let left = blocking(move || Ok(store.remove_account_but_last_admin(person.account)?)).await?;
     left.map_err(|why| ApiError::Conflict(why.to_string()))?;

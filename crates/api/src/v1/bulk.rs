@@ -152,9 +152,16 @@ async fn undo(
     person: Person,
     IdInPath(id): IdInPath,
 ) -> Result<Json<BulkResult>, ApiError> {
+    let (store, account, now) = (context.store.clone(), person.account, (context.now)());
+    let changes = blocking(move || Ok(store.bulk_changes(account, now)?)).await?;
+    let is_theirs = changes.iter().any(|change| change.number == id);
+    if person.subscriber().is_some() && !is_theirs {
+        return Err(ApiError::NotFound("the change does not exist, or it is too old to be undone"));
+    }
     let wish = BulkCommand::Undo { number: Some(id) };
-    let account = person.subscriber();
-    done(act(&context, Command::Bulk { wish, account, everyone: false }).await?)
+    // Changes of the instance are undone by administrators only.
+    let (account, everyone) = (person.subscriber(), person.may(TokenScope::Admin));
+    done(act(&context, Command::Bulk { wish, account, everyone }).await?)
 }
 
 fn done(result: CommandResult) -> Result<Json<BulkResult>, ApiError> {

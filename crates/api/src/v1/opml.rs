@@ -5,8 +5,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use dispatch::command::{Command, CommandResult, ImportedFeed};
-use parse::opml::{self, Outline};
-use store::FeedFilter;
+use parse::opml;
 
 use super::extract::TextBody;
 use super::route::Route;
@@ -14,6 +13,7 @@ use super::schema::answer;
 use super::{act, blocking, unexpected_answer};
 use crate::ServerContext;
 use crate::auth::Person;
+use crate::own_order::written_opml;
 use crate::v1::error::ApiError;
 
 /// The media type of OPML.
@@ -45,16 +45,7 @@ async fn export(
     State(context): State<ServerContext>,
     person: Person,
 ) -> Result<Response, ApiError> {
-    let text = blocking(move || {
-        let feeds = context.store.feeds_of(person.account, &FeedFilter::default())?;
-        let outlines = feeds.into_iter().map(|feed| Outline {
-            title: feed.shown_title().map(str::to_owned),
-            url: feed.location.url.masked(),
-            site: feed.facts.site,
-            tags: feed.tags,
-        });
-        Ok(opml::write("Tidings subscriptions", &outlines.collect::<Vec<_>>()))
-    });
+    let text = blocking(move || Ok(written_opml(&context.store, person.account, false)?));
     let file = (header::CONTENT_DISPOSITION, "attachment; filename=\"tidings.opml\"");
     Ok(([(header::CONTENT_TYPE, KIND), file], text.await?).into_response())
 }

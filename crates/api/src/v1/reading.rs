@@ -7,6 +7,7 @@ pub mod view;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use feed::{EntryId, Time};
 use serde_json::json;
 use store::{
@@ -71,12 +72,15 @@ pub fn routes() -> Vec<Route> {
             .param("language", "Only entries in this language, such as `de`.", text())
             .param("unread", "Only unread entries, or only read ones.", flag())
             .param("starred", "Only starred entries, or only others.", flag())
+            .param("hidden", "Only entries that rules have hidden; otherwise only others.", flag())
             .param("since", "Only entries published at or after this time.", moment())
             .param("until", "Only entries published before this time.", moment())
             .param("oldest_first", "Whether the oldest entries come first.", flag())
             .param("content", "Whether to include the whole content.", flag())
             .answers::<EntryList>(),
         Route::get("/reading/unread", "Counts of unread entries", unread).answers::<Unread>(),
+        Route::delete("/reading/hidden", "Show all hidden entries again", show_hidden)
+            .needs(TokenScope::Write),
         Route::post("/reading/read", "Mark all entries of a scope as read", marks::scope_read)
             .needs(TokenScope::Write)
             .takes::<marks::ScopeRead>(),
@@ -89,7 +93,7 @@ pub fn routes() -> Vec<Route> {
             .answers::<view::ArticleView>(),
         Route::post("/entries/{id}/article", "Load the page behind an entry", article::load)
             .needs(TokenScope::Write)
-            .answers_with::<view::ArticleView>(axum::http::StatusCode::ACCEPTED),
+            .answers_with::<view::ArticleView>(StatusCode::ACCEPTED),
         Route::get("/entries/{id}/position", "Positions in recordings", article::positions)
             .answers::<view::Positions>(),
         Route::put("/entries/{id}/position", "Keep a position", article::keep_position)
@@ -153,6 +157,7 @@ async fn list(
     let language = params.text("language").map(|tag| tag.to_lowercase());
     let unread = params.flag("unread")?;
     let starred = params.flag("starred")?;
+    let hidden = params.flag("hidden")?.unwrap_or(false);
     let since = params.parsed("since", "time such as 2011-07-16T05:00:00Z")?;
     let until = params.parsed("until", "time such as 2011-07-16T05:00:00Z")?;
     let oldest_first = params.flag("oldest_first")?.unwrap_or(false);
@@ -164,6 +169,7 @@ async fn list(
         let reading = ReadingFilter {
             read: unread.map(|unread| !unread),
             starred,
+            hidden,
             language,
             since,
             until,
@@ -177,6 +183,15 @@ async fn list(
         Ok(Json(EntryList { entries: shown(store, person.account, &rows, content)?, next }))
     })
     .await
+}
+
+/// Ends what rules have hidden. The entries stay read.
+async fn show_hidden(
+    State(context): State<ServerContext>,
+    person: Person,
+) -> Result<StatusCode, ApiError> {
+    blocking(move || Ok(context.store.show_hidden(person.account)?)).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn found(

@@ -128,6 +128,16 @@ impl From<RuleRow> for RuleView {
     }
 }
 
+impl RuleView {
+    /// Returns a rule as a person sees it. A token that only reads gets no secrets of addresses.
+    fn of(mut row: RuleRow, person: &Person) -> RuleView {
+        if !person.may(TokenScope::Write) {
+            row.text = query::masked(&row.text);
+        }
+        RuleView::from(row)
+    }
+}
+
 impl From<SaveRuleError> for ApiError {
     fn from(error: SaveRuleError) -> ApiError {
         match error {
@@ -143,7 +153,8 @@ async fn list(
     person: Person,
 ) -> Result<Json<RuleList>, ApiError> {
     blocking(move || {
-        let rules = context.store.rules(person.account)?.into_iter().map(RuleView::from);
+        let rules = context.store.rules(person.account)?.into_iter();
+        let rules = rules.map(|row| RuleView::of(row, &person));
         let hidden = context.store.n_hidden(person.account)?;
         Ok(Json(RuleList { rules: rules.collect(), hidden }))
     })
@@ -157,7 +168,7 @@ async fn one(
 ) -> Result<Json<RuleView>, ApiError> {
     blocking(move || {
         let found = context.store.rule(person.account, &name)?;
-        found.map(|row| Json(row.into())).ok_or(MISSING)
+        found.map(|row| Json(RuleView::of(row, &person))).ok_or(MISSING)
     })
     .await
 }

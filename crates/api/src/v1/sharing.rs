@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use dispatch::command::Command;
+use feed::EntryId;
 use store::{ShareKind, ShareTarget, TokenScope};
 
 use super::extract::{IdInPath, JsonBody};
@@ -12,7 +13,7 @@ use super::schema::{answer, request};
 use super::{act, blocking};
 use crate::ServerContext;
 use crate::auth::Person;
-use crate::sharing::checked;
+use crate::sharing::{checked, without_secrets};
 use crate::v1::error::ApiError;
 
 answer! {
@@ -26,7 +27,7 @@ answer! {
         kind: &'static str,
         /// The template of the link, or the address of the webhook.
         template: String,
-        /// The key that signs requests to the webhook.
+        /// The key that signs requests to the webhook. A token with the scope `read` gets none.
         signing_key: Option<String>,
     }
 
@@ -75,9 +76,11 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-impl From<ShareTarget> for ShareService {
-    fn from(target: ShareTarget) -> ShareService {
-        let is_webhook = target.kind == ShareKind::Webhook;
+impl ShareService {
+    /// Returns a service, with its secrets only if the caller may change it.
+    fn new(target: ShareTarget, with_secrets: bool) -> ShareService {
+        let target = if with_secrets { target } else { without_secrets(target) };
+        let is_webhook = target.kind == ShareKind::Webhook && with_secrets;
         ShareService {
             id: target.position,
             name: target.name,
@@ -89,10 +92,11 @@ impl From<ShareTarget> for ShareService {
 }
 
 async fn services(context: ServerContext, person: &Person) -> Result<ShareServices, ApiError> {
-    let account = person.account;
+    let (account, with_secrets) = (person.account, person.own_scope >= TokenScope::Write);
     blocking(move || {
         let rows = context.store.share_targets(account)?.into_iter();
-        Ok(ShareServices { services: rows.map(ShareService::from).collect() })
+        let services = rows.map(|row| ShareService::new(row, with_secrets)).collect();
+        Ok(ShareServices { services })
     })
     .await
 }
@@ -138,6 +142,11 @@ async fn share(
     IdInPath(entry): IdInPath,
     JsonBody(sent): JsonBody<ShareRequest>,
 ) -> Result<StatusCode, ApiError> {
+    let (store, reader) = (context.store.clone(), person.account);
+    let entries = [EntryId(entry)];
+    if blocking(move || Ok(store.visible_entries(reader, &entries)?)).await?.is_empty() {
+        return Err(ApiError::NotFound("the entry does not exist"));
+    }
     let (account, position) = (person.account.0, sent.service);
     act(&context, Command::Share { account, position, entry }).await?;
     Ok(StatusCode::NO_CONTENT)

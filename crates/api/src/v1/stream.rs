@@ -3,6 +3,7 @@
 //! entries.
 
 mod entry;
+mod position;
 mod relevance;
 
 use std::collections::VecDeque;
@@ -15,24 +16,21 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use feed::{EntryId, FeedId};
 use futures_util::stream::{self, Stream};
 use serde_json::json;
-use store::{
-    AccountId, EntryFilter, QueryId, Signal, SignalReceiver, Store, StoreError, StreamCursor,
-    TokenScope,
-};
+use store::{Signal, SignalReceiver, StoreError, TokenScope};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::blocking;
 use super::extract::QueryParams;
 use super::route::Route;
-use super::schema::{Omittable, answer};
+use super::schema::answer;
 use crate::ServerContext;
 use crate::auth::Person;
 use crate::session::LoginWatch;
 use crate::v1::error::ApiError;
 use entry::{FeedAddresses, StreamEntry};
+use position::{StreamBatch, StreamPosition};
 
 /// The default and the highest number of entries on a page.
 const LIMIT: u32 = 100;
@@ -110,127 +108,6 @@ impl StreamParams {
             return Err(ApiError::BadRequest("name a feed or a query, not both"));
         }
         Ok(StreamParams { after, query, feed })
-    }
-}
-
-/// The position of a client in the stream.
-#[derive(Clone, Copy, Debug)]
-struct StreamPosition {
-    spot: StreamSpot,
-    /// The client sent a cursor, so it learns which entries after it were removed.
-    has_cursor: bool,
-    /// The cursor is not from this stream: the client starts with the oldest entry and learns
-    /// about a gap.
-    foreign: bool,
-}
-
-/// A position in the whole stream, in a feed's part of it, or in a query's.
-#[derive(Clone, Copy, Debug)]
-enum StreamSpot {
-    Stream { account: AccountId, after: EntryId },
-    Feed { feed: FeedId, after: EntryId },
-    Query { query: QueryId, after: i64 },
-}
-
-/// Some entries, and whether there is a gap before them.
-struct StreamBatch {
-    entries: Vec<StreamEntry>,
-    gap: bool,
-}
-
-impl StreamPosition {
-    fn find(
-        store: &Store,
-        account: AccountId,
-        wanted: &StreamParams,
-    ) -> Result<StreamPosition, ApiError> {
-        let cursor = wanted.after.as_deref().filter(|text| *text != "now").map(str::parse);
-        let cursor =
-            cursor.transpose().map_err(|_| ApiError::BadRequest("after is not a cursor"))?;
-        let from_now = wanted.after.as_deref() == Some("now");
-        let Some(name) = &wanted.query else {
-            let last = store.last_entry_id()?;
-            let (after, foreign) = match cursor {
-                _ if from_now => (last, false),
-                None => (EntryId(0), false),
-                Some(StreamCursor::Stream(entry)) if entry <= last => (entry, false),
-                // The cursor is ahead of all entries: it comes from another store, or from an older
-                // copy.
-                Some(StreamCursor::Stream(_)) => (EntryId(0), true),
-                Some(_) => return Err(ApiError::BadRequest("after is the cursor of a query")),
-            };
-            let spot = match &wanted.feed {
-                None => StreamSpot::Stream { account, after },
-                Some(name) => {
-                    let found = store.find_feed_of(account, name)?;
-                    let feed = found.ok_or(ApiError::NotFound("the feed does not exist"))?;
-                    StreamSpot::Feed { feed, after }
-                }
-            };
-            return Ok(StreamPosition { spot, has_cursor: after > EntryId(0), foreign });
-        };
-        let row = store.query_of(account, name)?;
-        let row = row.ok_or(ApiError::NotFound("the query does not exist"))?;
-        let (after, foreign) = match cursor {
-            _ if from_now => (row.last_position, false),
-            None => (0, false),
-            Some(StreamCursor::Query(id, at)) if id == row.id && at <= row.last_position => {
-                (at, false)
-            }
-            // The cursor comes from a dropped query of the same name, or from another store.
-            Some(StreamCursor::Query(..)) => (0, true),
-            Some(_) => return Err(ApiError::BadRequest("after is not a cursor of a query")),
-        };
-        let spot = StreamSpot::Query { query: row.id, after };
-        Ok(StreamPosition { spot, has_cursor: after > 0, foreign })
-    }
-
-    /// Reads the next entries and moves the position behind them.
-    fn read(
-        &mut self,
-        store: &Store,
-        limit: u32,
-        feeds: &mut FeedAddresses,
-    ) -> Result<StreamBatch, StoreError> {
-        let (entries, gap) = match &mut self.spot {
-            StreamSpot::Stream { account, after } => {
-                let page = store.stream_of(*account, *after, limit)?;
-                *after = page.next;
-                (StreamEntry::list(store, feeds, &page.entries)?, page.gap)
-            }
-            StreamSpot::Feed { feed, after } => {
-                let rows = store.entries(*after, &EntryFilter { feed: Some(*feed), limit })?;
-                *after = rows.last().map_or(*after, |row| row.id);
-                // All feeds share one sequence of numbers, so a missing number is not a gap.
-                (StreamEntry::list(store, feeds, &rows)?, false)
-            }
-            StreamSpot::Query { query, after } => {
-                let page = store.query_entries(*query, *after, limit)?;
-                *after = page.next;
-                feeds.load(store, page.entries.iter().map(|found| &found.entry))?;
-                let mut entries = Vec::with_capacity(page.entries.len());
-                for found in &page.entries {
-                    let cursor = StreamCursor::Query(*query, found.position);
-                    let mut entry = StreamEntry::new(store, feeds, cursor, &found.entry)?;
-                    entry.joined_with = Omittable::Present(found.partner.map(|id| id.0));
-                    entries.push(entry);
-                }
-                (entries, page.gap)
-            }
-        };
-        Ok(StreamBatch {
-            entries,
-            gap: (gap && self.has_cursor) || std::mem::take(&mut self.foreign),
-        })
-    }
-
-    fn cursor(&self) -> StreamCursor {
-        match self.spot {
-            StreamSpot::Stream { after, .. } | StreamSpot::Feed { after, .. } => {
-                StreamCursor::Stream(after)
-            }
-            StreamSpot::Query { query, after } => StreamCursor::Query(query, after),
-        }
     }
 }
 
@@ -317,8 +194,8 @@ fn events(following: OpenStream) -> impl Stream<Item = Result<Event, Infallible>
 }
 
 impl OpenStream {
-    /// Reads the next entries. Returns `None` if the query or the store is gone, which ends the
-    /// stream. While the database does not answer, the stream waits.
+    /// Reads the next entries. Returns `None` if the feed, the query or the store is gone for this
+    /// account, which ends the stream. While the database does not answer, the stream waits.
     fn look(mut self) -> Option<OpenStream> {
         let before = self.place;
         let page = match self.read() {
@@ -343,12 +220,10 @@ impl OpenStream {
         Some(self)
     }
 
-    /// Reads the next entries; `None` if the query is gone.
+    /// Reads the next entries; `None` if the account may not read the feed or the query any more.
     fn read(&mut self) -> Result<Option<StreamBatch>, StoreError> {
         let store = &self.context.store;
-        if let StreamSpot::Query { query, .. } = self.place.spot
-            && store.last_position(query)?.is_none()
-        {
+        if !self.place.spot.is_readable(store)? {
             return Ok(None);
         }
         self.place.read(store, self.at_once, &mut self.feeds).map(Some)

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use api::{ServerContext, router};
+use api::{Images, ServerContext, router};
 use axum::body::Body;
 use axum::http::Request;
 use dispatch::command::CommandResult;
-use feed::{ArticleMode, EntryId, FeedId, Item};
+use feed::{EntryId, FeedId, Item};
 use serde_json::{Value, json};
 use store::{
-    ArticleFailure, ArticleRecord, ArticleState, ArticleText, EntryFacts, EntryLanguage, IconLook,
-    IconRecord, IconRow, LanguageOrigin, NewArticle, SettingsChange,
+    ArticleFailure, ArticleRecord, ArticleState, ArticleText, CategoryOrigin, EntryCategory,
+    EntryFacts, EntryLanguage, IconLook, IconRecord, IconRow, LanguageOrigin, NewArticle,
 };
 
 use crate::acts::Desk;
-use crate::fixture::{Fixture, T0, live};
+use crate::fixture::{Fixture, T0};
 use crate::reading::{post, text};
 use crate::{asked, get};
 
 const WHOLE: &str = "The whole story has many more words than the feed tells in its few lines";
 
 /// Entries 1 to 3, each with a short text and a link.
-fn shelf() -> Fixture {
+pub fn shelf() -> Fixture {
     shelf_with(&[])
 }
 
@@ -162,6 +162,52 @@ async fn the_json_api_loads_and_shows_articles_and_facts() {
 }
 
 #[tokio::test]
+async fn an_article_without_pictures_shows_the_main_one_of_its_page() {
+    let shelf = shelf();
+    let fetch =
+        |_: url::Url| Box::pin(async move { None::<fetch::Fetched> }) as std::pin::Pin<Box<_>>;
+    let images = Images::new(&shelf.store, Arc::new(fetch)).unwrap();
+    let images = Some(Arc::new(images));
+    let routes = router(ServerContext { images, ..shelf.context.clone() });
+    let with = |html: &str| {
+        let mut new = article(WHOLE);
+        new.text.image = Some("https://e.org/lead.jpg".to_owned());
+        new.text.html = html.to_owned();
+        new.text.direction = Some("rtl".to_owned());
+        Ok(new)
+    };
+    record(&shelf, 1, with("<p>Only words</p>")).await;
+    record(&shelf, 2, with("<p>Words and <img src=/own.jpg></p>")).await;
+    let page = async |path: &str| get(&routes, path, &[]).await.text;
+    let shown = page("/entry/1").await;
+    assert_eq!(shown.matches("lead.jpg").count(), 1, "{shown}");
+    assert!(shown.contains("/image?"), "it comes through the proxy");
+    assert!(shown.contains("<div class=\"prose\" dir=\"rtl\"><p>Only words"), "as the page says");
+    assert!(!page("/entry/1?text=feed").await.contains("lead.jpg"));
+    let own = page("/entry/2").await;
+    assert!(own.contains("own.jpg") && !own.contains("lead.jpg"), "{own}");
+    assert!(!text(&shelf, "/entry/1").await.contains("lead.jpg"), "no proxy, no picture");
+}
+
+#[tokio::test]
+async fn a_category_comes_from_the_nearest_place_and_says_which() {
+    let shelf = shelf();
+    let category = async || {
+        let entry: Value = serde_json::from_str(&text(&shelf, "/api/v1/entries/1").await).unwrap();
+        (entry["entry"]["category"]["name"].clone(), entry["entry"]["category"]["source"].clone())
+    };
+    assert_eq!(category().await, (json!("uncategorized"), json!("none")));
+    shelf.store.tag_feed(FeedId(1), &["harbours".to_owned()], &[]).unwrap();
+    assert_eq!(category().await, (json!("harbours"), json!("folder")));
+    let mut new = article(WHOLE);
+    let name = "Seafaring".to_owned();
+    let found = EntryCategory { name, source: CategoryOrigin::Section };
+    new.facts = Some(EntryFacts { category: Some(found), ..EntryFacts::default() });
+    record(&shelf, 1, Ok(new)).await;
+    assert_eq!(category().await, (json!("Seafaring"), json!("section")));
+}
+
+#[tokio::test]
 async fn apps_get_the_article_if_the_account_wants_it() {
     let shelf = shelf();
     record(&shelf, 1, Ok(article(WHOLE))).await;
@@ -176,6 +222,10 @@ async fn apps_get_the_article_if_the_account_wants_it() {
     );
     assert!(content().await.contains(WHOLE) && !content().await.contains("script"));
     assert!(text(&shelf, "/account").await.contains("value=\"article\" selected"));
+    let fever = crate::post(&shelf.router, "/fever/?api&items", &[], String::new()).await;
+    assert!(fever.text.contains(WHOLE), "{}", fever.text);
+    let list = "/reader/api/0/stream/contents/user/-/state/com.google/reading-list";
+    assert!(text(&shelf, list).await.contains(WHOLE));
     let fetched = get(&shelf.router, "/v1/entries/1/fetch-content", &[]);
     let store = shelf.store.clone();
     let record = async {
@@ -244,24 +294,6 @@ async fn a_feed_with_short_entries_is_offered_whole_articles() {
     assert!(page.contains("name=\"selector\""));
     let refused = post(&shelf, "/feed/1/articles", &[("articles", "sometimes")]).await;
     assert!(refused.text.contains("is not one of never, opened and every"), "{}", refused.text);
-}
-
-#[tokio::test]
-async fn an_opened_entry_asks_for_its_page_if_a_setting_says_so() {
-    let shelf = shelf();
-    let opens = async |usual: ArticleMode, entry: i64| {
-        let now = Arc::new(|| T0);
-        let context = ServerContext::new(shelf.store.clone(), now, Arc::new(live), "1").unwrap();
-        let router = router(ServerContext { article_mode: usual, ..context });
-        get(&router, &format!("/entry/{entry}"), &[]).await;
-        shelf.store.article_state(EntryId(entry)).unwrap() != ArticleState::NotAsked
-    };
-    assert!(!opens(ArticleMode::Never, 1).await);
-    assert!(opens(ArticleMode::Opened, 1).await, "the configuration holds for all feeds");
-    assert!(opens(ArticleMode::Every, 2).await, "its page may be older than the setting");
-    let change = SettingsChange { articles: Some(Some(ArticleMode::Never)), ..Default::default() };
-    shelf.store.set_feed(FeedId(1), &change).unwrap();
-    assert!(!opens(ArticleMode::Opened, 3).await, "the feed's own setting wins");
 }
 
 #[tokio::test]

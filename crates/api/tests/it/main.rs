@@ -3,13 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod acts;
+mod article_modes;
 mod articles;
 mod auth;
 mod chosen;
+mod crowd;
 mod fixture;
 mod html;
 mod http;
 mod media;
+mod own_marks;
 mod page;
 mod places;
 mod published;
@@ -21,6 +24,7 @@ mod slider;
 mod stories;
 mod subscriptions;
 mod suggestions;
+mod sweep;
 mod v1;
 
 use axum::Router;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use api::{Images, ServerContext, router};
 use axum::body::Body;
 use axum::http::Request;
-use feed::{Chapter, Enclosure, Item, ItemMedia, Thumbnail, Transcript};
+use feed::{Chapter, Enclosure, EntryId, Item, ItemMedia, Thumbnail, Transcript};
 use fetch::Fetched;
 use serde_json::{Value, json};
+use store::AccountId;
 
 use crate::fixture::Fixture;
 use crate::reading::{post, text};
@@ -219,7 +220,31 @@ async fn the_position_survives_devices() {
     assert_eq!(post(&shelf, "/play/1/position", &fields).await.status, 204);
     assert!(text(&shelf, "/entry/1").await.contains("finished"));
     assert!(text(&shelf, "/play/1?file=0").await.contains("data-position=\"0\""));
-    assert_eq!(post(&shelf, "/play/1/position", &[("seconds", "x")]).await.status, 422);
+    for seconds in ["x", "-1", "NaN", "inf", ""] {
+        let fields = [("enclosure", url), ("seconds", seconds)];
+        assert_eq!(post(&shelf, "/play/1/position", &fields).await.status, 422, "{seconds}");
+    }
+    // The player of a stream knows no end.
+    let fields = [("enclosure", url), ("seconds", "120"), ("duration", "Infinity")];
+    assert_eq!(post(&shelf, "/play/1/position", &fields).await.status, 204);
+    assert!(text(&shelf, "/entry/1").await.contains("continue at 2:00"));
+}
+
+#[tokio::test]
+async fn a_position_belongs_to_a_file_of_an_entry_that_the_person_sees() {
+    let shelf = shelf();
+    for (path, enclosure) in [
+        ("/play/1/position", "https://elsewhere.example/1.mp3"),
+        ("/play/4/position", "https://pod.example/1.mp3"),
+        ("/play/99/position", "https://pod.example/1.mp3"),
+    ] {
+        let fields = [("enclosure", enclosure), ("seconds", "1")];
+        assert_eq!(post(&shelf, path, &fields).await.status, 404, "{path} {enclosure}");
+    }
+    for entry in [1, 4] {
+        let kept = shelf.store.playback_positions(AccountId::LOCAL, EntryId(entry)).unwrap();
+        assert_eq!(kept, [], "nothing of it is stored");
+    }
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ pub async fn index_all(store: &Store) {
             return;
         }
         let ids: Vec<EntryId> = rows.iter().map(|row| row.id).collect();
-        let articles = store.article_texts(&ids).unwrap();
+        let articles = store.article_texts(&ids, 1000).unwrap();
         let texts = ArticleTexts::read(store, ids.into_iter()).unwrap();
         let cut = rows.iter().map(|row| {
             let feed = store.feed(row.feed).unwrap();

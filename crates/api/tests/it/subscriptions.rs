@@ -9,30 +9,27 @@ use api::{ServerContext, router};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use feed::{EntryId, FeedId, FeedUrl, Item, Outcome, Published};
+use feed::{Enclosure, EntryId, FeedId, FeedUrl, Item, Outcome, Published};
 use serde_json::{Value, json};
-use store::{
-    AccountId, NewEntry, NewFeed, NewRule, NewToken, OpenMode, PollRecord, RuleAct, RuleEffect,
-    RuleStep, Store, TokenScope,
-};
+use store::{AccountId, NewEntry, NewFeed, NewToken, OpenMode, PollRecord, Store, TokenScope};
 use tower::ServiceExt;
 
 use crate::fixture::{T0, live};
 
 /// Anna reads feeds 1, 2 and 4 and is an admin. Bert reads feeds 3 and 4. Each feed has one entry
 /// with its number.
-struct Two {
-    store: Store,
+pub struct Two {
+    pub store: Store,
     router: Router,
-    accounts: [AccountId; 2],
+    pub accounts: [AccountId; 2],
     _folder: tempfile::TempDir,
 }
 
-const NAMES: [&str; 2] = ["anna", "bert"];
+pub const NAMES: [&str; 2] = ["anna", "bert"];
 /// printf 'anna:anna-token' | md5sum
 const FEVER_KEYS: [&str; 2] =
     ["cc3416eaf6243c5a9fafd51f7a997d46", "706eed79c2fce386d9ec97307c945330"];
-const OWN: [&[u32]; 2] = [&[1, 2, 4], &[3, 4]];
+pub const OWN: [&[u32]; 2] = [&[1, 2, 4], &[3, 4]];
 
 /// Adds an account with the token `NAME-token`.
 pub fn person(store: &Store, name: &str) -> AccountId {
@@ -49,7 +46,7 @@ pub fn person(store: &Store, name: &str) -> AccountId {
     account
 }
 
-fn two() -> Two {
+pub fn two() -> Two {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(store::testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
     let accounts = NAMES.map(|name| person(&store, name));
@@ -71,6 +68,10 @@ fn two() -> Two {
             item: Item {
                 title,
                 link: Some(format!("https://feed{feed}.example/1")),
+                enclosures: vec![Enclosure {
+                    url: format!("https://feed{feed}.example/1.mp3"),
+                    ..Enclosure::default()
+                }],
                 ..Item::default()
             },
             published: Published { claim: None, at },
@@ -85,7 +86,7 @@ fn two() -> Two {
 }
 
 impl Two {
-    async fn ask(&self, request: Request<Body>) -> (u16, String) {
+    pub async fn ask(&self, request: Request<Body>) -> (u16, String) {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let status = response.status().as_u16();
         let bytes = to_bytes(response.into_body(), 1 << 22).await.unwrap();
@@ -93,7 +94,7 @@ impl Two {
     }
 
     /// Asks with a token of a person, in the header that the API wants.
-    async fn get(&self, who: usize, path: &str) -> (u16, String) {
+    pub async fn get(&self, who: usize, path: &str) -> (u16, String) {
         let token = format!("{}-token", NAMES[who]);
         let request = Request::get(path);
         let request = match path {
@@ -106,7 +107,7 @@ impl Two {
         self.ask(request.body(Body::empty()).unwrap()).await
     }
 
-    async fn json(&self, who: usize, path: &str) -> Value {
+    pub async fn json(&self, who: usize, path: &str) -> Value {
         let (status, text) = self.get(who, path).await;
         assert_eq!(status, 200, "{path}: {text}");
         serde_json::from_str(&text).unwrap_or_else(|_| json!(text))
@@ -122,7 +123,7 @@ impl Two {
 }
 
 /// The feeds that a text names by their host or by their entries.
-fn named(text: &str) -> Vec<u32> {
+pub fn named(text: &str) -> Vec<u32> {
     (1..=4).filter(|feed| text.contains(&format!("feed{feed}"))).collect()
 }
 
@@ -253,6 +254,28 @@ async fn nothing_of_somebody_else_is_reached_by_its_number() {
 }
 
 #[tokio::test]
+async fn nobody_listens_to_entries_of_somebody_else() {
+    let two = two();
+    let (_, page) = two.get(1, "/").await;
+    let (_, key) = page.split_once("name=\"form_key\" value=\"").unwrap();
+    let key = key.split('"').next().unwrap();
+    for (entry, status) in [(1, 404), (3, 204)] {
+        let form = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("form_key", key)
+            .append_pair("enclosure", &format!("https://feed{entry}.example/1.mp3"))
+            .append_pair("seconds", "1")
+            .finish();
+        let request = Request::post(format!("/play/{entry}/position"))
+            .header("authorization", "Bearer bert-token")
+            .header("content-type", "application/x-www-form-urlencoded");
+        let answer = two.ask(request.body(Body::from(form)).unwrap()).await;
+        assert_eq!(answer.0, status, "entry {entry}: {}", answer.1);
+        let kept = two.store.playback_positions(two.accounts[1], EntryId(entry)).unwrap();
+        assert_eq!(kept.len(), usize::from(status == 204));
+    }
+}
+
+#[tokio::test]
 async fn marks_and_titles_of_the_common_feed_are_separate() {
     let two = two();
     let [anna, bert] = two.accounts;
@@ -307,46 +330,4 @@ async fn a_query_is_seen_by_its_owner_until_it_is_shared() {
     let (_, page) = two.get(1, "/query/Mine").await;
     assert!(!page.contains("<textarea"), "only the owner changes it");
     assert_eq!(two.get(1, "/api/v1/queries/Mine/deliveries").await.0, 403);
-}
-
-#[tokio::test]
-async fn labels_and_hidden_entries_show_only_the_own_feeds() {
-    let two = two();
-    // Acts on entries that one of them does not see, as if a rule had acted before.
-    let act = async |effect: RuleEffect| {
-        let mut acts = Vec::new();
-        for account in two.accounts {
-            let text = "CREATE RULE r ON ALL FEEDS DO HIDE".to_owned();
-            let rule = NewRule { name: "r".to_owned(), text, is_on: true, replaces: None };
-            let known = two.store.rule(account, "r").unwrap();
-            let rule = match known {
-                Some(row) => row.id,
-                None => two.store.put_rule(account, &rule, T0).unwrap().unwrap().id,
-            };
-            let effects: Arc<[RuleEffect]> = [effect.clone()].into();
-            acts.extend((1..=4).map(|n| RuleAct {
-                rule,
-                account,
-                entry: EntryId(n),
-                effects: Arc::clone(&effects),
-            }));
-        }
-        let (from, version) = two.store.rule_progress().unwrap();
-        let step = RuleStep { version, from, to: from, acts };
-        assert!(two.store.act_by_rules(step, T0).await.unwrap());
-    };
-    act(RuleEffect::Label("x".to_owned())).await;
-    for (who, own) in OWN.into_iter().enumerate() {
-        for path in ["/?label=x&show=all", "/reader/api/0/stream/contents/user/-/label/x"] {
-            let (status, text) = two.get(who, path).await;
-            assert_eq!((status, &named(&text)[..]), (200, own), "{} at {path}", NAMES[who]);
-        }
-    }
-    act(RuleEffect::Hide).await;
-    for (who, own) in OWN.into_iter().enumerate() {
-        let (status, text) = two.get(who, "/?show=hidden").await;
-        assert_eq!((status, &named(&text)[..]), (200, own), "{}", NAMES[who]);
-        let text = two.get(who, "/offline/entries").await.1;
-        assert_eq!(named(&text), [0_u32; 0], "hidden entries are read");
-    }
 }

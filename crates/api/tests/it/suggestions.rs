@@ -268,6 +268,30 @@ async fn linked_sites_and_other_feeds_of_own_sites_are_suggested_with_their_reas
 }
 
 #[tokio::test]
+async fn nothing_that_a_person_reads_under_another_address_is_suggested() {
+    let town = town();
+    let mut entries = Vec::new();
+    for n in 1..=3 {
+        let feed = town.subscribe(&[1], &format!("https://site{n}.example/"), &format!("{n}"));
+        entries.push(town.publish(feed, 1, NOW - DAY));
+    }
+    // A private feed has no site that others see. Its owner knows it.
+    town.subscribe(&[1], "https://me:pass@paper.example/feed", "Paper");
+    let moved = town.subscribe(&[1], "https://blog.example/old", "Moved");
+    let mut record = PollRecord::empty(moved, 0, NOW - DAY, Outcome::Unchanged, NOW - DAY);
+    let target = FeedUrl::parse("https://blog.example/new").unwrap();
+    record.location.effective_url = Some(target);
+    town.store.record_blocking(record).unwrap();
+    town.calculate();
+    link(&town.store, &entries, "paper.example", &["https://paper.example/feed"], NOW - DAY).await;
+    let named = ["https://blog.example/new", "http://www.blog.example/old/"];
+    link(&town.store, &[], "blog.example", &named, NOW - DAY).await;
+    let named = ["http://site1.example", "https://site1.example/podcast"];
+    link(&town.store, &[], "site1.example", &named, NOW - DAY).await;
+    assert_eq!(town.suggested(1).await, ["https://site1.example/podcast"]);
+}
+
+#[tokio::test]
 async fn without_accounts_the_pages_work_and_a_dismissed_feed_stays_away() {
     let fixture = Fixture::new(true);
     let mut entries = Vec::new();

@@ -24,6 +24,11 @@ impl TextBlock<'_> {
         self.node.node_name().is_some_and(|name| is_heading(&name))
     }
 
+    /// Whether the block is an item of a list, or stands in one.
+    pub fn is_in_list(&self) -> bool {
+        self.node.has_name("li") || self.node.ancestors_it(None).any(|node| node.has_name("li"))
+    }
+
     /// Whether the block is part of a table, a code listing, a quotation or a picture.
     pub fn is_set_apart(&self) -> bool {
         const APART: [&str; 5] = ["pre", "table", "blockquote", "figure", "dl"];

@@ -1,14 +1,18 @@
 //! Removes the lines before the first paragraph that repeat facts: title, byline, date, reading
-//! time.
+//! time, and the buttons between them.
 
 use dom_query::NodeRef;
 
 use super::blocks::{TextBlock, blocks};
 use super::folded;
+use super::lines::{is_age, is_button, is_count, is_handle, is_reading_time, is_role};
+use super::months::is_month;
 use crate::metadata;
 
 /// Blocks that are looked at. A title, a byline, a date and a row of buttons come first.
 const BLOCKS_MAX: usize = 12;
+/// The largest share of the text that may go. A list of links is not an article with a head.
+const SHARE_MAX: f64 = 0.3;
 /// Characters of a line with a date, an author or links to the sections above the page.
 const LINE_CHARS_MAX: usize = 80;
 /// The first block with more characters is a paragraph of the article.
@@ -23,7 +27,10 @@ pub fn remove(root: &NodeRef<'_>, title: Option<&str>, byline: Option<&str>) {
     }
     let title = title.map(folded).filter(|title| !title.is_empty());
     let byline = byline.map(folded).filter(|byline| !byline.is_empty());
-    for block in all[..all.len() - 1].iter().take(BLOCKS_MAX) {
+    let total: usize = all.iter().map(|block| block.n_chars).sum();
+    let mut n_left = (total as f64 * SHARE_MAX) as usize;
+    let mut is_after_byline = false;
+    for (at, block) in all[..all.len() - 1].iter().enumerate().take(BLOCKS_MAX) {
         let line = folded(&block.line);
         let is_title = title.as_ref().is_some_and(|title| repeats(&line, title));
         if !is_title && block.n_chars >= PARAGRAPH_CHARS_MIN {
@@ -31,10 +38,14 @@ pub fn remove(root: &NodeRef<'_>, title: Option<&str>, byline: Option<&str>) {
         }
         let is_byline = byline.as_ref().is_some_and(|byline| is_by(&line, byline))
             || !block.is_heading() && !block.is_set_apart() && names_author(&block.line);
-        let is_fact = is_byline || is_date(block) || is_reading_time(&block.line);
-        if is_title || is_fact || is_path(block) {
+        // The post of an author, and how to reach them, follow the name.
+        let is_of_author = is_after_byline && !block.is_heading() && is_role(&block.line);
+        let is_fact = is_byline || is_of_author || is_date(block) || is_small_fact(block);
+        if (is_title || is_fact || is_path_alone(&all, at)) && block.n_chars <= n_left {
+            n_left -= block.n_chars;
             block.node.remove_from_parent();
         }
+        is_after_byline = is_byline || is_after_byline && is_fact;
     }
 }
 
@@ -80,6 +91,19 @@ fn names_author(line: &str) -> bool {
         && !line.ends_with(['.', '!', '?', ':'])
 }
 
+/// Whether a block is a reading time, an age, a number of comments, a button or a handle.
+fn is_small_fact(block: &TextBlock<'_>) -> bool {
+    let line = block.line.as_str();
+    let is_fact = is_reading_time(line) || is_age(line) || is_count(line) || is_handle(line);
+    !block.is_heading() && !block.is_set_apart() && (is_fact || is_button(line))
+}
+
+/// Whether a block is the only row of links here. Several rows are a list, which is content.
+fn is_path_alone(all: &[TextBlock<'_>], at: usize) -> bool {
+    let is_path_at = |at: usize| all.get(at).is_some_and(is_path);
+    is_path_at(at) && !is_path_at(at + 1) && !at.checked_sub(1).is_some_and(is_path_at)
+}
+
 /// Whether a block is a row of links, such as the sections above a page.
 fn is_path(block: &TextBlock<'_>) -> bool {
     !block.is_heading()
@@ -90,7 +114,7 @@ fn is_path(block: &TextBlock<'_>) -> bool {
 }
 
 /// Whether a block is a date and nothing else.
-fn is_date(block: &TextBlock<'_>) -> bool {
+pub fn is_date(block: &TextBlock<'_>) -> bool {
     if block.n_chars > LINE_CHARS_MAX || block.is_set_apart() {
         return false;
     }
@@ -126,7 +150,9 @@ fn has_date_shape(line: &str) -> bool {
         .filter_map(|digits| digits.parse().ok())
         .collect();
     let has_year = numbers.iter().any(|n| (1990..2100).contains(n));
-    let has_day = numbers.iter().any(|n| (1..=31).contains(n));
+    let n_days = numbers.iter().filter(|n| (1..=31).contains(*n)).count();
+    let has_month = n_days > 1 || parts.iter().any(|part| is_month(part));
+    let has_day = n_days > 0 && has_month;
     let digits_at = |text: &str, n: usize| text.len() >= n && text[..n].bytes().all(is_digit);
     let has_clock = line.match_indices(':').any(|(at, _)| {
         let before = line[..at].bytes().next_back().is_some_and(is_digit);
@@ -139,33 +165,6 @@ fn has_date_shape(line: &str) -> bool {
 
 fn is_digit(byte: u8) -> bool {
     byte.is_ascii_digit()
-}
-
-/// Whether a line says how long reading takes, such as “5 min read”.
-fn is_reading_time(line: &str) -> bool {
-    let line = line.to_lowercase();
-    let starts = line.starts_with(|c: char| c.is_ascii_digit()) || line.starts_with("reading time");
-    let says = [
-        "min read",
-        "mins read",
-        "minute read",
-        "minutes read",
-        "min. lesezeit",
-        "min lesezeit",
-        "minuten lesezeit",
-        "reading time",
-        "min de lecture",
-        "minutes de lecture",
-        "min de lectura",
-        "minutos de lectura",
-        "min di lettura",
-        "minuti di lettura",
-        "min de leitura",
-        "minutos de leitura",
-        "min leestijd",
-        "мин чтения",
-    ];
-    line.len() < 40 && starts && says.iter().any(|words| line.contains(words))
 }
 
 #[cfg(test)]
@@ -189,6 +188,8 @@ mod tests {
             "On 5 March 2026 the new harbour was opened by the mayor and three ministers",
             "Three to one",
             "Score 3:1",
+            "7 things we learned in 2024",
+            "10 books of 2024",
         ] {
             assert!(!has_date_shape(line), "{line}");
         }

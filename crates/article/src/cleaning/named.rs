@@ -16,7 +16,7 @@ struct NamedPart {
     links_min: f64,
 }
 
-const PARTS: [NamedPart; 10] = [
+const PARTS: [NamedPart; 11] = [
     NamedPart {
         words: "newsletter nlsignup mailchimp mailinglist emailsignup signup optin",
         share_max: 0.4,
@@ -42,6 +42,12 @@ const PARTS: [NamedPart; 10] = [
             appbanner appdownload skiplink",
         share_max: 0.25,
         chars_max: 400,
+        links_min: 0.0,
+    },
+    NamedPart {
+        words: "vjs videojs jwplayer plyr mejs",
+        share_max: 0.25,
+        chars_max: 3000,
         links_min: 0.0,
     },
     NamedPart {
@@ -164,7 +170,7 @@ fn says(word: &str, part: &str) -> bool {
 }
 
 /// Splits a name at punctuation and at capitals: `relatedPosts_box` has three words.
-fn words_of(name: &str) -> Vec<String> {
+pub fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for c in name.chars().take(100) {

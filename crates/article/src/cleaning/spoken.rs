@@ -1,7 +1,8 @@
 //! Removes blocks whose words say that they are not the article: “Read more: …”, “Related stories”
 //! with a list of links, “Sign up for our newsletter”.
 
-mod phrases;
+mod appendix;
+pub mod phrases;
 
 use std::collections::HashSet;
 
@@ -9,9 +10,9 @@ use dom_query::{NodeId, NodeRef};
 
 use super::CHARS_MIN;
 use super::blocks::{TextBlock, blocks};
+use super::lines::is_picture_number;
 use phrases::{
-    ABOUT_PAGE, ACTIONS, ADS, AUTHORS, COMMENTS, COUNTED, HEADS, LEAD_INS, OBJECTS, SURE_HEADS,
-    has, phrases, place,
+    ABOUT_PAGE, ACTIONS, ADS, HEADS, LEAD_INS, OBJECTS, SURE_HEADS, has, phrases, place,
 };
 
 /// Bytes of a request to subscribe or follow. Scripts without spaces need fewer characters.
@@ -24,10 +25,6 @@ const CARD_CHARS_MAX: usize = 250;
 const LEAD_IN_CHARS_MAX: usize = 300;
 /// Blocks that may follow a heading such as “Related stories”.
 const FOLLOWERS_MAX: usize = 40;
-/// The largest share of a text that comments may be. Long threads are longer than their article.
-const COMMENTS_SHARE_MAX: f64 = 0.7;
-/// The largest share of a text that the words about its author may be.
-const AUTHOR_SHARE_MAX: f64 = 0.2;
 /// A block with this share of characters in links leads elsewhere.
 const LINKS_MIN: f64 = 0.5;
 
@@ -42,7 +39,7 @@ pub fn remove(root: &NodeRef<'_>) {
         if gone.contains(&block.node.id) {
             continue;
         }
-        let n_out = if begins_appendix(block, rest_here, left) {
+        let n_out = if appendix::begins(&all, at, rest_here, left) {
             all.len() - at
         } else if is_lead_in(block) || is_request(block) || is_ad(block) || is_about_page(block) {
             1
@@ -59,23 +56,6 @@ pub fn remove(root: &NodeRef<'_>) {
             out.node.remove_from_parent();
         }
     }
-}
-
-/// Whether a block is the heading of the comments or of a text about the author. All after it
-/// goes, unless it is too much of the text. `rest` and `total` are characters.
-fn begins_appendix(block: &TextBlock<'_>, rest: usize, total: usize) -> bool {
-    if block.n_chars > 80 || block.is_set_apart() {
-        return false;
-    }
-    let line = block.line.to_lowercase();
-    let line = line.trim_matches(|c: char| !c.is_alphanumeric());
-    let counted = line.split_once(' ').is_some_and(|(number, what)| {
-        number.bytes().all(|b| b.is_ascii_digit())
-            && phrases(COUNTED).any(|word| what.starts_with(word))
-    });
-    let share = rest as f64 / total.max(1) as f64;
-    (counted || has(COMMENTS, line)) && share <= COMMENTS_SHARE_MAX
-        || has(AUTHORS, line) && share <= AUTHOR_SHARE_MAX
 }
 
 /// Signs between words such as “Read more” and the link.
@@ -117,9 +97,13 @@ fn is_about_page(block: &TextBlock<'_>) -> bool {
     phrases(ABOUT_PAGE).any(|phrase| line.starts_with(phrase))
 }
 
+/// A line around an advertisement, a button, or the number of a picture. A section may be called
+/// “9/11”, and a cell of a table “Save”.
 fn is_ad(block: &TextBlock<'_>) -> bool {
     let line = block.line.to_lowercase();
-    has(ADS, line.trim_matches(|c: char| !c.is_alphanumeric()))
+    let is_one =
+        || is_picture_number(&line) || has(ADS, line.trim_matches(|c: char| !c.is_alphanumeric()));
+    !block.is_set_apart() && !block.is_heading() && is_one()
 }
 
 /// Returns the number of blocks that go: the heading and the links under it.

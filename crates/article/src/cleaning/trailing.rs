@@ -5,6 +5,8 @@ use dom_query::NodeRef;
 
 use super::blocks::{TextBlock, blocks};
 use super::folded;
+use super::leading::is_date;
+use super::lines::{is_age, is_button, is_count, is_handle, is_picture_number};
 
 /// The largest share of the text that may go. A page of links is not an article with a tail.
 const SHARE_MAX: f64 = 0.3;
@@ -40,6 +42,30 @@ const SOURCES: [&str; 17] = [
     "referencias",
 ];
 
+/// Words before a row of tags.
+const TAGS: [&str; 20] = [
+    "tags",
+    "tag",
+    "tagged",
+    "topics",
+    "keywords",
+    "filed under",
+    "categories",
+    "more on",
+    "schlagwörter",
+    "schlagworte",
+    "themen",
+    "mots-clés",
+    "etiquetas",
+    "temas",
+    "argomenti",
+    "trefwoorden",
+    "теги",
+    "標籤",
+    "标签",
+    "タグ",
+];
+
 pub fn remove(root: &NodeRef<'_>, byline: Option<&str>) {
     let all = blocks(root);
     let byline = byline.map(folded).filter(|byline| byline.len() >= NAME_BYTES_MIN);
@@ -49,6 +75,7 @@ pub fn remove(root: &NodeRef<'_>, byline: Option<&str>) {
     for (at, block) in all.iter().enumerate().rev().take(BLOCKS_MAX) {
         let is_end = leads_elsewhere(block)
             || is_notice(block)
+            || is_rest(block)
             || byline.as_ref().is_some_and(|byline| is_about(block, byline));
         if !is_end || block.n_chars > n_left {
             break;
@@ -79,13 +106,28 @@ fn is_notice(block: &TextBlock<'_>) -> bool {
         return false;
     }
     let line = block.line.to_lowercase();
-    let is_address = !line.contains(' ') && line.contains('@') && line.contains('.');
     ["©", "copyright ", "™ & ©"].iter().any(|sign| line.starts_with(sign))
         || line.contains("all rights reserved")
         || line.contains("alle rechte vorbehalten")
         || line.contains("tous droits réservés")
         || line.contains("todos los derechos reservados")
-        || is_address
+        || line.contains("все права защищены")
+        || line.contains("版权所有")
+        || line.contains("ⓒ")
+}
+
+/// Whether a block is a date, an age, a number of comments, a button, a handle or a row of tags.
+fn is_rest(block: &TextBlock<'_>) -> bool {
+    if block.n_chars > NOTICE_CHARS_MAX || block.is_set_apart() || block.is_heading() {
+        return false;
+    }
+    let line = block.line.as_str();
+    let is_fact = is_age(line) || is_count(line) || is_picture_number(line) || is_date(block);
+    let lower = line.to_lowercase();
+    let is_tags = TAGS.iter().any(|word| {
+        lower.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with([':', '：']))
+    });
+    is_fact || is_button(line) || is_handle(line) || is_tags
 }
 
 /// Whether a block speaks of the author: it begins with the name and goes on in lower case.
@@ -94,10 +136,11 @@ fn is_about(block: &TextBlock<'_>, byline: &str) -> bool {
         return false;
     }
     // “Jane Roe is a reporter”, not “Jane Roe, 43, fell”: what follows is a verb of being.
-    const IS: [&str; 12] =
-        ["is", "was", "has", "writes", "ist", "schreibt", "est", "es", "è", "é", "jest", "är"];
+    const IS: &str = "is was has writes works covers reports lives teaches edits currently ist war \
+        schreibt arbeitet berichtet leitet lebt est écrit travaille couvre es escribe trabaja è \
+        scrive lavora é escreve trabalha schrijft werkt jest pisze är skriver";
     let words: Vec<&str> = block.line.split_whitespace().collect();
-    let is_verb = |word: &str| IS.contains(&word);
+    let is_verb = |word: &str| IS.split_whitespace().any(|verb| verb == word);
     let Some(verb) = words.iter().take(8).position(|word| is_verb(word)) else { return false };
     folded(&words[..verb].concat()) == byline
 }

@@ -46,7 +46,7 @@ fn youtube(host: &str, path: &[&str], url: &Url) -> Option<Embed> {
                 site: "YouTube",
                 kind: EmbedKind::Video,
                 link: format!("https://www.youtube.com/playlist?list={list}"),
-                player: format!("{PLAYER}/videoseries?list={list}"),
+                player: Some(format!("{PLAYER}/videoseries?list={list}")),
                 still: None,
             });
         }
@@ -64,10 +64,10 @@ fn youtube(host: &str, path: &[&str], url: &Url) -> Option<Embed> {
             Some(seconds) => format!("https://www.youtube.com/watch?v={id}&t={seconds}s"),
             None => format!("https://www.youtube.com/watch?v={id}"),
         },
-        player: match start {
+        player: Some(match start {
             Some(seconds) => format!("{PLAYER}/{id}?start={seconds}"),
             None => format!("{PLAYER}/{id}"),
-        },
+        }),
         still: Some(format!("https://i.ytimg.com/vi/{id}/hqdefault.jpg")),
     })
 }
@@ -89,10 +89,10 @@ fn vimeo(host: &str, path: &[&str], url: &Url) -> Option<Embed> {
             Some(hash) => format!("https://vimeo.com/{id}/{hash}"),
             None => format!("https://vimeo.com/{id}"),
         },
-        player: match hash {
+        player: Some(match hash {
             Some(hash) => format!("https://player.vimeo.com/video/{id}?dnt=1&h={hash}"),
             None => format!("https://player.vimeo.com/video/{id}?dnt=1"),
-        },
+        }),
         still: None,
     })
 }
@@ -110,7 +110,7 @@ fn dailymotion(host: &str, path: &[&str], url: &Url) -> Option<Embed> {
         site: "Dailymotion",
         kind: EmbedKind::Video,
         link: format!("https://www.dailymotion.com/video/{id}"),
-        player: format!("https://www.dailymotion.com/embed/video/{id}"),
+        player: Some(format!("https://www.dailymotion.com/embed/video/{id}")),
         still: Some(format!("https://www.dailymotion.com/thumbnail/video/{id}")),
     })
 }
@@ -122,7 +122,7 @@ fn archive(path: &[&str]) -> Option<Embed> {
         site: "Internet Archive",
         kind: EmbedKind::Video,
         link: format!("https://archive.org/details/{id}"),
-        player: format!("https://archive.org/embed/{id}"),
+        player: Some(format!("https://archive.org/embed/{id}")),
         still: Some(format!("https://archive.org/services/img/{id}")),
     })
 }
@@ -138,7 +138,7 @@ fn spotify(path: &[&str]) -> Option<Embed> {
         site: "Spotify",
         kind: EmbedKind::Sound,
         link: format!("https://open.spotify.com/{kind}/{id}"),
-        player: format!("https://open.spotify.com/embed/{kind}/{id}"),
+        player: Some(format!("https://open.spotify.com/embed/{kind}/{id}")),
         still: None,
     })
 }
@@ -147,15 +147,18 @@ fn soundcloud(path: &[&str], url: &Url) -> Option<Embed> {
     let ["player"] = path else { return None };
     let link = Url::parse(&parameter(url, "url")?).ok()?;
     let is_theirs = matches!(link.host_str()?, "soundcloud.com" | "api.soundcloud.com");
+    // The publisher's other parameters choose colours, and whether it plays at once.
+    let player = Url::parse_with_params("https://w.soundcloud.com/player/", [("url", &link)]);
     (is_theirs && link.scheme() == "https").then(|| Embed {
         site: "SoundCloud",
         kind: EmbedKind::Sound,
         link: link.to_string(),
-        player: url.to_string(),
+        player: player.ok().map(String::from),
         still: None,
     })
 }
 
+/// The player of Twitch wants to know the site around it and plays nowhere else.
 fn twitch(host: &str, url: &Url) -> Option<Embed> {
     let link = if host == "clips.twitch.tv" {
         let clip = parameter(url, "clip")?;
@@ -169,13 +172,7 @@ fn twitch(host: &str, url: &Url) -> Option<Embed> {
         let channel = parameter(url, "channel")?;
         format!("https://www.twitch.tv/{}", identifier(&channel, 3..=30)?)
     };
-    Some(Embed {
-        site: "Twitch",
-        kind: EmbedKind::Video,
-        link,
-        player: url.to_string(),
-        still: None,
-    })
+    Some(Embed { site: "Twitch", kind: EmbedKind::Video, link, player: None, still: None })
 }
 
 fn ted(path: &[&str]) -> Option<Embed> {
@@ -187,7 +184,7 @@ fn ted(path: &[&str]) -> Option<Embed> {
         site: "TED",
         kind: EmbedKind::Video,
         link: format!("https://www.ted.com/talks/{name}"),
-        player: format!("https://embed.ted.com/talks/{name}"),
+        player: Some(format!("https://embed.ted.com/talks/{name}")),
         still: None,
     })
 }
@@ -201,7 +198,7 @@ fn streamable(path: &[&str]) -> Option<Embed> {
         site: "Streamable",
         kind: EmbedKind::Video,
         link: format!("https://streamable.com/{id}"),
-        player: format!("https://streamable.com/e/{id}"),
+        player: Some(format!("https://streamable.com/e/{id}")),
         still: None,
     })
 }
@@ -215,12 +212,16 @@ fn peertube(path: &[&str], url: &Url) -> Option<Embed> {
             _ => b.is_ascii_hexdigit(),
         });
     let is_short = id.len() == 22 && id.bytes().all(|b| b.is_ascii_alphanumeric());
+    // A policy of a page would read `;` and `,` in the name of a host as its own signs.
+    let is_host =
+        |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b':' | b'[' | b']');
+    let is_plain = url.host_str().is_some_and(|host| host.bytes().all(is_host));
     let origin = url.origin().ascii_serialization();
-    (is_long || is_short).then(|| Embed {
+    (is_plain && (is_long || is_short)).then(|| Embed {
         site: "PeerTube",
         kind: EmbedKind::Video,
         link: format!("{origin}/videos/watch/{id}"),
-        player: format!("{origin}/videos/embed/{id}"),
+        player: Some(format!("{origin}/videos/embed/{id}")),
         still: None,
     })
 }

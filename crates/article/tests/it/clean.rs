@@ -155,6 +155,120 @@ fn tags_share_buttons_advertisements_and_comments_go() {
     goes("", "", author, &["About the author", "Jane Roe writes"]);
 }
 
+/// A section of the article may be called as comments are.
+#[test]
+fn sections_that_are_called_as_comments_stay() {
+    let section = |head: &str| format!("{head}{}", prose().replace("Paragraph", "Section"));
+    for head in [
+        "<h2>Discussion</h2>",
+        "<h2>Comments</h2>",
+        "<h2 id=comments>Comments</h2>",
+        "<h2>3 Response strategies</h2>",
+        "<h2>10 replacement ideas</h2>",
+    ] {
+        stays("", "", &section(head), &["Section 1", "Section 5", "Paragraph 5"]);
+    }
+    let sphinx = format!(
+        "<section id=comments><h2>Comments<a href=#comments>¶</a></h2>{}</section>",
+        prose().replace("Paragraph", "Section")
+    );
+    stays("", "", &sphinx, &["Section 1", "Section 5"]);
+    stays("", "<ul><li>Comments</li><li>Code</li></ul>", "", &["Code", "Paragraph 5"]);
+}
+
+/// Long comments go if more than their heading says that readers speak.
+#[test]
+fn long_comments_go_if_something_shows_that_they_are_some() {
+    let says = prose().replace("Paragraph", "Reader");
+    let gone = ["Reader 1", "Reader 5"];
+    for comments in [
+        format!("<h3>Comments</h3><ol class=comment-list>{says}</ol>"),
+        format!("<div id=comments><h3>Comments</h3><div class=comment>{says}</div></div>"),
+        format!(
+            "<h3>3 comments</h3>{says}<p>Ann, 5 March 2026, 14:30</p><p>Me too.</p><p>Bob, 6 March \
+             2026, 9:30</p><p>So do I.</p><p>Eve, 6 March 2026, 10:30</p><p>Thanks.</p>"
+        ),
+        format!("<h3>Kommentare</h3>{says}<p>Antworten</p><p>Danke!</p><p>Antworten</p>"),
+    ] {
+        goes("", "", &comments, &gone);
+    }
+}
+
+#[test]
+fn cells_and_headings_that_read_like_buttons_stay() {
+    let table = "<table><tr><th>Key</th><th>Does</th></tr><tr><td>F2</td><td>Save</td></tr>\
+        <tr><td>F3</td><td>Print</td></tr></table>";
+    stays("", table, "", &["Save", "Print"]);
+    stays("", "<h2>9/11</h2>", "", &["9/11"]);
+}
+
+#[test]
+fn a_post_of_links_keeps_its_first_links() {
+    let links: String = (1..=20)
+        .map(|n| format!("<p><a href=/{n}>Link number {n} about the harbour</a></p>"))
+        .collect();
+    stays(&links, "", "", &["Link number 1 ", "Link number 12 ", "Link number 20 "]);
+    stays("<p>7 things we learned in 2024</p>", "", "", &["7 things"]);
+}
+
+/// Small lines that news sites of many languages put around a text, most of them without a class.
+#[test]
+fn small_lines_before_and_after_the_text_go() {
+    goes(
+        "<p>3 hours ago</p><ul><li>Tweet</li><li>WhatsApp</li></ul><p>14 Comments</p>\
+         <p>Reading time: 4 minutes</p>",
+        "<p>1 of 12</p>",
+        "<p>Tags: quays, weather</p><p>@janeroe</p><p>Updated 5 March 2026, 14:30</p>",
+        &["hours ago", "Tweet", "WhatsApp", "Comments", "Reading", "1 of 12", "quays", "janeroe"],
+    );
+    goes(
+        "<p>vor 2 Stunden</p><p>Lesezeit: 3 Min.</p><p>Drucken</p>",
+        "<p>Anzeige</p><p>Lesen Sie dazu auch: <a href=/x>Ein anderer Hafen</a></p>",
+        "<p>Schlagwörter: Kai, Sturm</p><p>12 Kommentare</p>",
+        &["Stunden", "Lesezeit", "Drucken", "Anzeige", "anderer Hafen", "Sturm", "Kommentare"],
+    );
+    goes(
+        "<p>il y a 3 heures</p><p>Temps de lecture : 4 min</p><p>Partager</p>",
+        "<p>La suite après la publicité</p>",
+        "<p>Mots-clés : quai, orage</p>",
+        &["heures", "Temps de", "Partager", "publicité", "orage"],
+    );
+    goes(
+        "<p>há 2 horas</p><p>Compartilhe</p>",
+        "<p>Continua após a publicidade</p><p>Leia ainda: <a href=/x>Outro porto</a></p>",
+        "<p>0 comentários</p>",
+        &["horas", "Compartilhe", "publicidade", "Outro porto", "comentários"],
+    );
+    goes(
+        "<p>5 часов назад</p><p>Поделиться</p><p>1 204 просмотра</p>",
+        "<p>Продолжение после рекламы</p>",
+        "<p>Теги: порт, шторм</p>",
+        &["назад", "Поделиться", "рекламы", "шторм"],
+    );
+    goes(
+        "<p>3小时前</p><p>分享</p>",
+        "<p>广告</p>",
+        "<p>标签：港口，风暴</p>",
+        &["小时前", "分享", "广告", "风暴"],
+    );
+    goes(
+        "<p>3시간 전</p><p>공유</p>",
+        "",
+        "<p>무단 전재-재배포 금지</p>",
+        &["시간", "공유", "재배포"],
+    );
+}
+
+/// The post of an author goes with the name; a line that only looks like one stays.
+#[test]
+fn the_post_of_an_author_goes_with_the_name() {
+    let name = "<p>By Jane Roe</p>";
+    let post = "<p>Political correspondent, Boston</p>";
+    goes(&format!("{name}{post}<p>@janeroe</p>"), "", "", &["Jane Roe", "correspondent", "@jane"]);
+    stays(post, "", "", &["Political correspondent"]);
+    stays("<h2>Share</h2>", "", "<ul><li>2 of 5 quays are built</li></ul>", &["Share", "2 of 5"]);
+}
+
 #[test]
 fn a_page_that_is_all_links_is_not_emptied() {
     let items: String = (0..40)
@@ -202,4 +316,17 @@ fn players_become_links_with_a_still() {
     assert!(!article.html.contains("iframe"), "{}", article.html);
     assert!(article.html.contains("https://i.ytimg.com/vi/dQw4w9WgXcQ/hqdefault.jpg"));
     assert!(!article.text.contains("YouTube"), "{}", article.text);
+}
+
+/// The library panics on these without our help.
+#[test]
+fn frames_with_letters_of_any_script_do_not_cost_the_article() {
+    for frame in [
+        "<iframe src='/x' title='Видео youtube.com'></iframe>",
+        "<embed src='Àþÿÿww.youtube.com/embed/x'>",
+        "<object data=/x><p>Видео youtube.com/watch</p></object>",
+        "<object data='https://www.youtube.com/v/dQw4w9WgXcQ'>éé youtube.com</object>",
+    ] {
+        goes("", frame, "", &[]);
+    }
 }

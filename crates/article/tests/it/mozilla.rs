@@ -3,6 +3,7 @@
 //!
 //! The expected texts are those of one program. A table lists the deliberate differences.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -11,8 +12,9 @@ use url::Url;
 use crate::words::{overlap, text_of_html, words};
 
 /// Pages whose text differs from the expected one by more than [`F1_MIN`], each with the reason.
-const DIFFERENCES: [(&str, f64, &str); 11] = [
+const DIFFERENCES: [(&str, f64, &str); 12] = [
     ("mercurial", 0.94, "the library keeps an example that holds code; Mozilla drops it"),
+    ("bug-1255978", 0.98, "the buttons of a video player go"),
     ("cnn", 0.955, "captions, and two lines “Related: …” between the paragraphs go"),
     ("firefox-nightly-blog", 0.95, "captions and the comments of readers go"),
     ("iab-1", 0.98, "the text about the author goes"),
@@ -30,8 +32,10 @@ const F1_MIN: f64 = 0.985;
 const MEAN_F1_MIN: f64 = 0.99;
 
 /// Facts that differ on purpose: the page, the fact, and the reason.
-const OTHER_FACTS: [(&str, &str, &str); 1] =
-    [("liberation-1", "byline", "the meta tag names the agency; Mozilla takes a line of the text")];
+const OTHER_FACTS: [(&str, &str, &str); 2] = [
+    ("liberation-1", "byline", "the meta tag names the agency; Mozilla takes a line of the text"),
+    ("telegraph", "byline", "the page marks an author by `itemprop`; Mozilla finds none"),
+];
 
 struct TestPage {
     name: String,
@@ -43,7 +47,9 @@ struct TestPage {
 fn pages() -> Vec<TestPage> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/pages");
     let Ok(entries) = std::fs::read_dir(folder) else {
-        eprintln!("skipped: the pages of Mozilla are not here");
+        // Also without `--nocapture`: nobody shall take these tests for passed.
+        let line = "skipped: the pages of Mozilla are not here (../shared/pages)\n";
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
         return Vec::new();
     };
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -97,12 +103,12 @@ fn n_right(
         let expected = expected.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_other =
             OTHER_FACTS.iter().any(|(name, what, _)| *name == page.name && *what == fact);
-        if expected.is_empty() || is_other {
+        if is_other {
             continue;
         }
         n_all += 1;
         let found = of(&extract(&page));
-        if found.as_ref() == Some(&expected) {
+        if found.as_deref().unwrap_or_default() == expected {
             n_right += 1;
         } else {
             println!("{}: {fact} is {found:?}, expected {expected:?}", page.name);
@@ -117,7 +123,11 @@ fn facts_are_those_of_mozilla() {
         n_right("title", |article| article.title.clone()),
         n_right("byline", |article| article.byline.clone()),
         n_right("siteName", |article| article.site.clone()),
-        n_right("lang", |article| article.language.clone().map(|language| language.tag)),
+        // Mozilla does not detect the language of a page that names none.
+        n_right("lang", |article| {
+            let language = article.language.clone().map(|language| language.tag);
+            article.declared_language.as_ref().and(language)
+        }),
         n_right("dir", |article| article.direction.map(|word| word.word().to_owned())),
     ] {
         assert_eq!(right, all);
@@ -131,11 +141,18 @@ fn dates_are_the_same_moment_as_those_of_mozilla() {
         let Some(expected) = page.facts.get("publishedTime").and_then(Value::as_str) else {
             continue;
         };
-        // The expected texts have zones, spaces and fractions in all forms; ours is one.
-        let found = extract(&page).published.unwrap().to_string();
-        let day = |text: &str| text[..10].to_owned();
-        assert_eq!(day(&found), day(expected), "{}: {found} {expected}", page.name);
+        let found = extract(&page).published.unwrap();
+        assert_eq!(found.millis(), moment(expected), "{}: {found} {expected}", page.name);
         n_dates += 1;
     }
     println!("{n_dates} dates");
+}
+
+/// Returns the milliseconds of an expected date. Those without a zone are in UTC.
+fn moment(text: &str) -> i64 {
+    let parsed = text.parse::<jiff::Timestamp>().or_else(|_| {
+        let civil = text.parse::<jiff::civil::DateTime>().unwrap();
+        civil.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp())
+    });
+    parsed.unwrap().as_millisecond()
 }

@@ -146,6 +146,11 @@ fn another_version_or_a_long_or_broken_message_is_refused() {
     assert!(matches!(older, Err(WireError::UnknownVersion(WIRE_VERSION))));
     let before = encode_as(WIRE_OLDEST, &job()).expect("short enough");
     assert_eq!(decode::<PollJob>(&before).expect("one version older"), job());
+    let ancient = encode_as(oldest(WIRE_OLDEST), &job()).expect("as the program before wrote it");
+    assert!(matches!(decode::<PollJob>(&ancient), Err(WireError::UnknownVersion(_))));
+    assert_eq!(decode_any::<PollJob>(&ancient).expect("the form is the same"), job());
+    assert_eq!([common(3, 3), common(3, 2), common(3, 4)], [Some(3), Some(2), Some(3)]);
+    assert_eq!([common(3, 1), common(3, 5)], [None, None]);
     let long = vec![b' '; MESSAGE_BYTES_MAX + 1];
     assert!(matches!(decode::<PollJob>(&long), Err(WireError::TooLong(_))));
     let bodies = ["", r#","body":{"grant":-1}"#];

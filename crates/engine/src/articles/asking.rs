@@ -6,19 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dispatch::ErrandRequest;
-use feed::{Domain, Time, Validators};
+use feed::{Domain, Validators};
 use fetch::{FailureKind, Fetched};
-use store::{ArticleFailure, ArticleRequest, StoreError};
+use store::{ArticleFailure, ArticleRequest, ArticleTry, StoreError};
 use url::Url;
 
 use super::known::{known, validators};
 use super::permission::{PagePermission, allowed, permission};
+use super::wait::{class, short_wait, without_turn};
 use crate::context::Context;
-use crate::errand::{NoTurn, PAGE_HOPS_MAX, PlanHandle, follow, turn};
-use crate::plan::ErrandClass;
+use crate::errand::{PAGE_HOPS_MAX, PlanHandle, follow, turn};
+use crate::page_work::PageWait;
 
-/// The wait of a page that no terminal of its region can ask for at the moment.
-pub const NO_TERMINAL_WAIT: Duration = Duration::from_secs(60);
+/// A page is due again so long after its request was sent, if nothing was recorded since.
+const UNRECORDED_WAIT: Duration = Duration::from_secs(120);
 
 /// A page as it came.
 pub struct ArrivedPage {
@@ -46,7 +47,7 @@ pub enum PageTrouble {
     /// It may come later.
     Passing(String),
     /// Not our turn: no try was made.
-    Wait { at: Time, why: String },
+    Wait(PageWait),
 }
 
 /// Fetches a page. Pages that nobody asked for need the permission of each site on their way.
@@ -60,21 +61,25 @@ pub async fn fetch(
     if !is_asked && let Err(trouble) = granted(permission(context, &plan, &url).await?) {
         return Ok(Err(trouble));
     }
-    let class = if is_asked { ErrandClass::BeforePolls } else { ErrandClass::AfterPolls };
-    let origin = url.origin();
+    let first = url.clone();
     let known = known(context, request.entry, request.feed)?;
-    // The page counts against the ceilings of the day when its first request is sent.
-    let (noarchive, is_counted) = (AtomicBool::new(false), AtomicBool::new(is_asked));
+    let (noarchive, is_sent) = (AtomicBool::new(false), AtomicBool::new(false));
     let send = async |url: Url| {
-        if !is_asked && url.origin() != origin {
-            let stored = |error: StoreError| later(context, error.to_string());
-            granted(allowed(context, &plan, &url).await.map_err(stored)?)?;
+        let untaken = |error: StoreError| PageTrouble::Wait(short_wait(context, &url, &error));
+        if !is_asked && url != first {
+            granted(allowed(context, &plan, &url).await.map_err(untaken)?)?;
         }
-        let turn = turn(&plan, &url, class).await.map_err(|why| not_asked(context, &why))?;
-        if !is_counted.swap(true, Ordering::Relaxed) {
-            let (domain, now) = (domain.as_str().to_owned(), context.clock.now());
-            let counted = context.store.count_article(domain, now).await;
-            counted.map_err(|error| later(context, error.to_string()))?;
+        let class = class(context, &url, is_asked);
+        let turn = turn(&plan, &url, class).await.map_err(|why| {
+            // A site that redirects to one that cannot be asked is not asked again and again.
+            match without_turn(context, &url, &why) {
+                Ok(wait) => PageTrouble::Wait(wait),
+                Err(wait) if is_sent.load(Ordering::Relaxed) => PageTrouble::Passing(wait.why),
+                Err(wait) => PageTrouble::Wait(wait),
+            }
+        })?;
+        if !is_sent.swap(true, Ordering::Relaxed) {
+            begin(context, request, &domain).await.map_err(untaken)?;
         }
         // A login or cookie of the feed opens the pages of its own site too.
         let own = context.fetch_book.of(request.feed, &url).filter(|own| own.fault.is_none());
@@ -104,20 +109,26 @@ fn granted(permission: PagePermission) -> Result<(), PageTrouble> {
             let detail = "the site does not want programs to fetch this page (robots.txt)";
             Err(PageTrouble::Final(failure("robots", detail)))
         }
-        PagePermission::Later { at, why } => Err(PageTrouble::Wait { at, why }),
+        PagePermission::Later(wait) => Err(PageTrouble::Wait(wait)),
     }
 }
 
-/// The trouble of a request that got no turn. If that is our own fault, it is not a try.
-fn not_asked(context: &Context, why: &NoTurn) -> PageTrouble {
-    match why {
-        NoTurn::AskedToWait => PageTrouble::Passing(why.to_string()),
-        NoTurn::NoTerminal(_) | NoTurn::NotNoted => later(context, why.to_string()),
-    }
-}
-
-fn later(context: &Context, why: String) -> PageTrouble {
-    PageTrouble::Wait { at: context.clock.now() + NO_TERMINAL_WAIT, why }
+/// Notes a try before its request is sent. Otherwise a page whose end cannot be recorded would be
+/// asked for without end. A page that nobody asked for counts against the ceilings of the day.
+async fn begin(
+    context: &Context,
+    request: &ArticleRequest,
+    domain: &Domain,
+) -> Result<(), StoreError> {
+    let at = context.clock.now();
+    let one = ArticleTry {
+        entry: request.entry,
+        tries: request.tries + 1,
+        at,
+        next_at: at + UNRECORDED_WAIT,
+        counted_for: (!request.by_person).then(|| domain.as_str().to_owned()),
+    };
+    context.store.begin_article(one).await
 }
 
 pub fn failure(code: &str, detail: impl Into<String>) -> ArticleFailure {

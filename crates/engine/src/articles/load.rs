@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use article::{ExtractedArticle, NoArticle};
-use feed::Item;
+use feed::{ArticleMode, Domain, FeedId, Item};
 use store::{
-    ArticleAttempt, ArticleFailure, ArticleRecord, ArticleRequest, ArticleText, EntryRow,
-    NewArticle, StoreError,
+    ArticleAttempt, ArticleFailure, ArticleRecord, ArticleRequest, ArticleState, ArticleText,
+    EntryRow, NewArticle, StoreError,
 };
 
 use super::asking::{ArrivedPage, AskedPage, PageTrouble, failure, fetch};
@@ -16,11 +16,12 @@ use super::extraction::{PageToExtract, extracted};
 use super::known::{extractor, selector};
 use crate::context::Context;
 use crate::facts::{self, PageClaims};
+use crate::page_work::{PageUnderWay, PageWait};
 
 const TRIES_MAX: u32 = 3;
 /// The wait after the first failure. Each further one is four times as long.
 const RETRY_AFTER: Duration = Duration::from_secs(600);
-/// A page that has not had its turn so long after its entry is not asked for any more.
+/// A page that has not had its turn so long after it was wanted is not asked for any more.
 const WAIT_MAX: Duration = Duration::from_secs(7 * 86_400);
 
 /// How loading a page ended.
@@ -39,19 +40,48 @@ pub enum LoadedArticle {
     },
 }
 
-/// Loads a page and records the result.
+/// Loads a page that was due when its request was read. Somebody else may have loaded it since.
+pub async fn load_due(context: &Context, request: &ArticleRequest) -> Result<(), StoreError> {
+    let Some(under_way) = context.articles.begin(request.entry) else { return Ok(()) };
+    let ArticleState::Waiting(waiting) = context.store.article_state(request.entry)? else {
+        return Ok(());
+    };
+    if waiting.asked_at == request.asked_at && waiting.tries == request.tries {
+        load(context, request, &under_way).await?;
+    }
+    Ok(())
+}
+
+/// Loads a page and records the result. Nobody else loads it meanwhile.
 pub async fn load(
     context: &Context,
     request: &ArticleRequest,
+    _: &PageUnderWay<'_>,
 ) -> Result<LoadedArticle, StoreError> {
-    let Some(_under_way) = context.articles.begin(request.entry) else {
-        return Ok(LoadedArticle::Later { reason: "the page is being loaded".to_owned() });
-    };
     let Some(entry) = context.store.entry(request.entry)? else {
         return Ok(LoadedArticle::Nothing { reason: "the entry was deleted".to_owned() });
     };
+    if request.tries >= TRIES_MAX {
+        // Its last try was noted before it was sent, and its end never was.
+        return give_up(context, &entry, "no end of the last try was recorded").await;
+    }
+    if !request.by_person && !is_wanted(context, entry.feed)? {
+        let reason = "loading the pages of this feed was switched off before its turn came";
+        return end(context, &entry, failure("switched-off", reason)).await;
+    }
     let fetched = match facts::web_link(&item(&entry)) {
-        Some(url) => fetch(context, request, url).await?,
+        Some(url) => {
+            let domain = Domain::of(&url);
+            let fetched = fetch(context, request, url).await?;
+            match &fetched {
+                Err(PageTrouble::Passing(_)) => {
+                    context.articles.failed(domain, context.clock.now());
+                }
+                Err(PageTrouble::Wait(_)) => {}
+                Ok(_) | Err(PageTrouble::Final(_)) => context.articles.answered(&domain),
+            }
+            fetched
+        }
         None => Err(PageTrouble::Final(failure("no-link", "the entry has no link to a page"))),
     };
     match fetched {
@@ -62,26 +92,60 @@ pub async fn load(
             }
             Ok(LoadedArticle::There { n_words })
         }
-        Err(PageTrouble::Final(failure)) => {
-            let url = entry.link.clone().unwrap_or_default();
-            let reason = failure.detail.clone();
-            record(context, &entry, url, Err(failure)).await?;
-            Ok(LoadedArticle::Nothing { reason })
-        }
+        Err(PageTrouble::Final(failure)) => end(context, &entry, failure).await,
         Err(PageTrouble::Passing(error)) => try_again(context, request, &entry, error).await,
-        Err(PageTrouble::Wait { at, why }) if at > entry.seen_at + WAIT_MAX => {
-            let url = entry.link.clone().unwrap_or_default();
-            let reason = format!("the page could not be asked for within a week: {why}");
-            record(context, &entry, url, Err(failure("waited", reason.clone()))).await?;
-            Ok(LoadedArticle::Nothing { reason })
-        }
-        Err(PageTrouble::Wait { at, why }) => {
-            let (entry, tries) = (request.entry, request.tries);
-            let attempt = ArticleAttempt { entry, tries, next_at: at, error: why.clone() };
-            context.store.note_article_attempt(attempt).await?;
-            Ok(LoadedArticle::Later { reason: why })
-        }
+        Err(PageTrouble::Wait(wait)) => postpone(context, request, &entry, wait).await,
     }
+}
+
+/// Returns whether pages of a feed are still fetched without being asked.
+fn is_wanted(context: &Context, feed: FeedId) -> Result<bool, StoreError> {
+    let mode = match context.store.poll_input(feed) {
+        Ok(input) => facts::mode(&input.settings, &context.settings.articles),
+        Err(StoreError::NoFeed(_)) => ArticleMode::Never,
+        Err(error) => return Err(error),
+    };
+    Ok(mode == ArticleMode::Every)
+}
+
+/// Records why there is no article.
+async fn end(
+    context: &Context,
+    entry: &EntryRow,
+    failure: ArticleFailure,
+) -> Result<LoadedArticle, StoreError> {
+    let url = entry.link.clone().unwrap_or_default();
+    let reason = failure.detail.clone();
+    record(context, entry, url, Err(failure)).await?;
+    Ok(LoadedArticle::Nothing { reason })
+}
+
+async fn give_up(
+    context: &Context,
+    entry: &EntryRow,
+    error: &str,
+) -> Result<LoadedArticle, StoreError> {
+    let reason = format!("the page did not come in {TRIES_MAX} tries: {error}");
+    end(context, entry, failure("unreachable", reason)).await
+}
+
+/// Waits without a try. The other pages of the same site wait as well.
+async fn postpone(
+    context: &Context,
+    request: &ArticleRequest,
+    entry: &EntryRow,
+    wait: PageWait,
+) -> Result<LoadedArticle, StoreError> {
+    let why = wait.why.clone();
+    if wait.at > request.asked_at + WAIT_MAX {
+        let reason = format!("the page could not be asked for within a week: {why}");
+        return end(context, entry, failure("waited", reason)).await;
+    }
+    let (entry, tries) = (request.entry, request.tries);
+    let attempt = ArticleAttempt { entry, tries, next_at: wait.at, error: why.clone() };
+    context.store.note_article_attempt(attempt).await?;
+    context.articles.wait(wait, context.clock.now());
+    Ok(LoadedArticle::Later { reason: why })
 }
 
 /// The parts of an entry that say something about its language and topic.
@@ -103,10 +167,7 @@ async fn try_again(
 ) -> Result<LoadedArticle, StoreError> {
     let tries = request.tries + 1;
     if tries >= TRIES_MAX {
-        let url = entry.link.clone().unwrap_or_default();
-        let reason = format!("the page did not come in {TRIES_MAX} tries: {error}");
-        record(context, entry, url, Err(failure("unreachable", reason.clone()))).await?;
-        return Ok(LoadedArticle::Nothing { reason });
+        return give_up(context, entry, &error).await;
     }
     let next_at = context.clock.now() + RETRY_AFTER * 4_u32.pow(request.tries);
     let attempt = ArticleAttempt { entry: request.entry, tries, next_at, error: error.clone() };
@@ -219,7 +280,9 @@ fn new_article(
             n_words,
             noarchive: page.noarchive || article.noarchive,
         },
-        page: settings.keep_html.then(|| page.bytes.to_vec()),
+        page: settings.keep_html.then(|| {
+            article::self_contained(&page.bytes, page.content_type.as_deref()).into_owned()
+        }),
         facts: Some(facts),
         etag,
         last_modified,

@@ -1,5 +1,6 @@
 //! Whether a page may be fetched without being asked: the ceilings of a day, and robots.txt.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dispatch::ErrandRequest;
@@ -8,10 +9,11 @@ use fetch::{FailureKind, Fetched};
 use store::{RobotsRow, StoreError};
 use url::Url;
 
-use super::asking::NO_TERMINAL_WAIT;
 use super::robots;
+use super::wait::without_turn;
 use crate::context::Context;
 use crate::errand::{NoTurn, PAGE_HOPS_MAX, PlanHandle, follow, turn};
+use crate::page_work::PageWait;
 use crate::plan::ErrandClass;
 
 /// How long the rules of a site hold.
@@ -29,11 +31,8 @@ pub enum PagePermission {
     Granted,
     /// The site does not want it.
     Refused,
-    /// Not before this time, and why.
-    Later {
-        at: Time,
-        why: String,
-    },
+    /// Not before the end of this wait.
+    Later(PageWait),
 }
 
 /// Asks for all that a page needs which nobody asked for.
@@ -49,7 +48,8 @@ pub async fn permission(
     if of_domain >= u64::from(settings.per_domain_max) || of_all >= u64::from(settings.per_day_max)
     {
         let why = format!("{domain} has given all the pages that it may give in a day");
-        return Ok(PagePermission::Later { at: tomorrow(now), why });
+        let whose = domain.as_str().to_owned();
+        return Ok(PagePermission::Later(PageWait { whose, at: tomorrow(now), why }));
     }
     allowed(context, plan, url).await
 }
@@ -77,9 +77,9 @@ pub async fn allowed(
                 Ok(rules) => {
                     RobotsRow { origin, fetched_at: now, expires_at: now + ROBOTS_AGE, rules }
                 }
-                Err(NoRules::NotAsked(why)) => {
-                    let at = now + NO_TERMINAL_WAIT;
-                    return Ok(PagePermission::Later { at, why });
+                Err(NoRules::NotAsked(wait)) => {
+                    let wait = PageWait { whose: origin, ..wait };
+                    return Ok(PagePermission::Later(wait));
                 }
                 // A site that does not say its rules is asked once, not once for each page.
                 Err(NoRules::NoAnswer(why)) => {
@@ -93,7 +93,8 @@ pub async fn allowed(
         }
     };
     if let Some(why) = row.rules.strip_prefix(NO_ANSWER) {
-        return Ok(PagePermission::Later { at: row.expires_at, why: why.to_owned() });
+        let (whose, at) = (row.origin.clone(), row.expires_at);
+        return Ok(PagePermission::Later(PageWait { whose, at, why: why.to_owned() }));
     }
     let path = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
@@ -118,26 +119,25 @@ fn patience(before: Option<&RobotsRow>) -> Duration {
 enum NoRules {
     NoAnswer(String),
     /// The site was not asked, and that is not its fault.
-    NotAsked(String),
-}
-
-impl From<NoTurn> for NoRules {
-    fn from(why: NoTurn) -> NoRules {
-        match why {
-            NoTurn::AskedToWait => NoRules::NoAnswer(why.to_string()),
-            NoTurn::NoTerminal(_) | NoTurn::NotNoted => NoRules::NotAsked(why.to_string()),
-        }
-    }
+    NotAsked(PageWait),
 }
 
 /// Asks a site for its rules. A site without the file allows everything; one that does not answer
 /// is asked later.
 async fn asked(context: &Context, plan: &PlanHandle, url: &Url) -> Result<String, NoRules> {
     let Ok(file) = url.join("/robots.txt") else { return Ok(String::new()) };
+    let is_sent = AtomicBool::new(false);
     let send = async |url: Url| {
-        let turn = turn(plan, &url, ErrandClass::AfterPolls).await?;
+        let turn = turn(plan, &url, ErrandClass::AfterPolls).await.map_err(|why| {
+            // A site that redirects to one that cannot be asked is not asked again every minute.
+            match without_turn(context, &url, &why) {
+                Err(wait) if is_sent.load(Ordering::Relaxed) => NoRules::NoAnswer(wait.why),
+                Ok(wait) | Err(wait) => NoRules::NotAsked(wait),
+            }
+        })?;
+        is_sent.store(true, Ordering::Relaxed);
         let request = ErrandRequest::file(FILE_BYTES_MAX);
-        Ok::<_, NoTurn>(turn.fetch(context, &url, request).await.0)
+        Ok::<_, NoRules>(turn.fetch(context, &url, request).await.0)
     };
     let (_, fetched) = follow(file, PAGE_HOPS_MAX, send).await?;
     match fetched {

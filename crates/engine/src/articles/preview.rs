@@ -12,12 +12,15 @@ use url::Url;
 use super::asking::{PageTrouble, judged};
 use super::extraction::{PageToExtract, extracted};
 use super::load::n_words;
+use super::wait::class;
 use crate::context::Context;
 use crate::errand::{PAGE_HOPS_MAX, PlanHandle, follow, turn};
-use crate::plan::ErrandClass;
 
 /// The time that a trial waits for its turn. Somebody looks at a browser meanwhile.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The time for the whole page, with all redirects. A request that it cuts off counts as one
+/// without an answer.
+const PAGE_TIME: Duration = Duration::from_secs(60);
 /// Bytes of the text that are shown.
 const SHOWN_BYTES_MAX: usize = 6000;
 
@@ -42,10 +45,17 @@ pub async fn preview(
     };
     let page = match kept(context, entry, selector.clone())? {
         Some(page) => page,
-        None => match asked(context, entry, link, selector).await {
-            Ok(page) => page,
-            Err(why) => return Ok(Err(why)),
-        },
+        None => {
+            let asking = asked(context, entry, link, selector);
+            match tokio::time::timeout(PAGE_TIME, asking).await {
+                Ok(Ok(page)) => page,
+                Ok(Err(why)) => return Ok(Err(why)),
+                Err(_) => {
+                    let seconds = PAGE_TIME.as_secs();
+                    return Ok(Err(format!("the page did not come within {seconds} s")));
+                }
+            }
+        }
     };
     Ok(extracted(page).await.map_err(|why| why.to_string()).map(|article| {
         let n_words = n_words(&article.text);
@@ -67,7 +77,7 @@ fn kept(
     Ok(Some(PageToExtract { bytes: Arc::new(bytes), content_type: None, url, selector }))
 }
 
-/// Asks for the page: a person wants it, so it comes before polls, in turn.
+/// Asks for the page: a person wants it, so it comes before polls, in turn, as the first ones do.
 async fn asked(
     context: &Context,
     entry: &EntryRow,
@@ -77,7 +87,7 @@ async fn asked(
     let region = context.region(entry.feed, &Domain::of(&url));
     let plan = PlanHandle::of(context).in_region(region);
     let send = async |url: Url| {
-        let turn = turn(&plan, &url, ErrandClass::BeforePolls);
+        let turn = turn(&plan, &url, class(context, &url, true));
         let turn = match tokio::time::timeout(PATIENCE, turn).await {
             Ok(turn) => turn.map_err(|why| format!("{why}; try again later"))?,
             Err(_) => {
@@ -85,13 +95,16 @@ async fn asked(
                 return Err(why.to_owned());
             }
         };
-        let request = ErrandRequest::Page { validators: Validators::default(), own: None };
+        // As for the article itself: a login or cookie of the feed opens the pages of its own site.
+        let own = context.fetch_book.of(entry.feed, &url).filter(|own| own.fault.is_none());
+        let request = ErrandRequest::Page { validators: Validators::default(), own };
         Ok::<_, String>(turn.fetch(context, &url, request).await.0)
     };
     let (url, fetched) = follow(url, PAGE_HOPS_MAX, send).await?;
     let page = judged(url, fetched).map_err(|trouble| match trouble {
         PageTrouble::Final(failure) => failure.detail,
-        PageTrouble::Passing(why) | PageTrouble::Wait { why, .. } => why,
+        PageTrouble::Passing(why) => why,
+        PageTrouble::Wait(wait) => wait.why,
     })?;
     let (bytes, content_type, url) = (page.bytes, page.content_type, page.url);
     Ok(PageToExtract { bytes, content_type, url, selector })

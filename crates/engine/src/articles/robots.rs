@@ -59,14 +59,40 @@ fn is_us(agent: &str) -> bool {
 /// one that allows.
 pub fn is_allowed(rules: &str, path: &str) -> bool {
     let mut best: Option<(usize, bool)> = None;
+    let path = escaped(path);
     for line in rules.lines() {
         let Some((name, pattern)) = line.split_once(": ") else { continue };
-        if fits(pattern.as_bytes(), path.as_bytes()) {
+        let pattern = escaped(pattern);
+        if fits(&pattern, &path) {
             let found = (pattern.len(), name == "allow");
             best = best.max(Some(found));
         }
     }
     best.is_none_or(|(_, allows)| allows)
+}
+
+/// Writes a path in the one form that can be compared (RFC 9309, 2.2.2): letters outside ASCII are
+/// escaped, and escapes of plain letters are not.
+fn escaped(path: &str) -> Vec<u8> {
+    let (bytes, mut written) = (path.as_bytes(), Vec::with_capacity(path.len()));
+    let escape = |byte: u8| format!("%{byte:02X}").into_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let hex = |at: usize| bytes.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        let code = hex(at + 1).zip(hex(at + 2)).filter(|_| *byte == b'%');
+        match code.and_then(|(high, low)| u8::try_from(high * 16 + low).ok()) {
+            Some(code) => {
+                let is_plain = code.is_ascii_alphanumeric() || b"-._~".contains(&code);
+                written.extend(if is_plain { vec![code] } else { escape(code) });
+                at += 3;
+            }
+            None => {
+                written.extend(if byte.is_ascii() { vec![*byte] } else { escape(*byte) });
+                at += 1;
+            }
+        }
+    }
+    written
 }
 
 /// Matches a pattern with `*` for any characters and `$` for the end. It takes linear time for each
@@ -125,6 +151,20 @@ mod tests {
         assert!(is_allowed(&super::rules(b"User-agent: *\nDisallow:"), "/x"));
         assert!(is_allowed(&super::rules(b"<html>not found</html>"), "/x"));
         assert!(is_allowed("", "/x"));
+    }
+
+    #[test]
+    fn escapes_do_not_change_what_a_rule_means() {
+        for (rule, path, expect) in [
+            ("/straße", "/stra%C3%9Fe/1", false),
+            ("/stra%c3%9fe", "/stra%C3%9Fe/1", false),
+            ("/%70rivate", "/private/x", false),
+            ("/a%2Fb", "/a/b", true),
+            ("/a%2fb", "/a%2Fb", false),
+            ("/100%", "/100%", false),
+        ] {
+            assert_eq!(is_allowed(&format!("disallow: {rule}"), path), expect, "{rule} {path}");
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub async fn add(
         again.follow_pages(&mut feeds).await?;
         again.fall_back(&mut feeds, &pasted).await?;
         if !check.force {
-            not_added.extend(take_away_dead(engine, &mut feeds)?);
+            not_added.extend(take_away_dead(engine, account, &mut feeds)?);
         }
     }
     Ok(CommandResult::Added { feeds, not_added })
@@ -105,15 +105,23 @@ fn is_dead(feed: &AddedFeed) -> bool {
 /// Removes new feeds whose first poll failed.
 fn take_away_dead(
     engine: &Engine,
+    account: AccountId,
     feeds: &mut Vec<AddedFeed>,
 ) -> Result<Vec<NotAdded>, CommandError> {
     let mut not_added = Vec::new();
     for AddedFeed { id, url, poll, .. } in feeds.extract_if(.., |feed| is_dead(feed)) {
-        engine.forget(FeedId(id));
-        engine.store.remove_feed(FeedId(id))?;
+        take_back(engine, account, FeedId(id))?;
         not_added.extend(poll.map(|poll| NotAdded { url, poll }));
     }
     Ok(not_added)
+}
+
+/// Removes a feed that this command has added, unless somebody else has added it meanwhile.
+fn take_back(engine: &Engine, account: AccountId, feed: FeedId) -> Result<(), CommandError> {
+    if engine.store.take_back(account, feed)? {
+        engine.forget(feed);
+    }
+    Ok(())
 }
 
 fn add_one(
@@ -177,8 +185,7 @@ impl Adding<'_> {
     async fn replace(&self, feed: &mut AddedFeed, url: FeedUrl) -> Result<(), CommandError> {
         let old = FeedId(feed.id);
         *feed = add_one(self.engine, self.account, url, self.tags, self.due)?;
-        self.engine.forget(old);
-        self.engine.store.remove_feed(old)?;
+        take_back(self.engine, self.account, old)?;
         if !feed.existed {
             let answers = poll_all(self.engine, &[FeedId(feed.id)], self.progress).await?;
             feed.poll = answers.first().map(polled);

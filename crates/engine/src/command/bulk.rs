@@ -157,7 +157,7 @@ fn undo(
     scope: BulkScope,
     number: Option<i64>,
 ) -> Result<CommandResult, CommandError> {
-    let undone = engine.store.undo_bulk(scope.actor, number, engine.clock.now())?;
+    let undone = engine.store.undo_bulk(scope, number, engine.clock.now())?;
     let Some((row, done)) = undone else {
         let text = "there is nothing to undo: a change can be undone for a day, the last one first";
         return Err(CommandError::Change(text.to_owned()));

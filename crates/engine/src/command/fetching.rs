@@ -2,7 +2,7 @@
 
 use dispatch::command::{CommandResult, FetchSettingsChange};
 use feed::{FeedId, FetchSetting, RequestSettings, origin_text};
-use store::AccountId;
+use store::{AccountId, FetchSettingRow};
 
 use super::{CommandError, find};
 use crate::Engine;
@@ -41,6 +41,7 @@ pub fn carry_out(
         all.put(&row.setting, "x".repeat(bytes.max(row.shown.as_ref().map_or(0, String::len))));
     }
     all.check_size().map_err(|error| refused(error.to_string()))?;
+    keep_logins(engine, account, feed, (&rows, &left))?;
     let now = engine.clock.now();
     tokio::task::block_in_place(|| {
         let feed = own(engine, account, feed, change)?;
@@ -49,6 +50,30 @@ pub fn carry_out(
         engine.schedule(feed, now)?;
         Ok(CommandResult::Set { feeds: 1 })
     })
+}
+
+/// Refuses a proxy, and certificates that are not checked, for a private feed of somebody else:
+/// its requests would carry their login to a place that they did not choose. `new` and `left` are
+/// the settings after the change.
+fn keep_logins(
+    engine: &Engine,
+    account: AccountId,
+    feed: FeedId,
+    (new, left): (&[FetchSettingRow], &[FetchSettingRow]),
+) -> Result<(), CommandError> {
+    let owner = engine.store.owner_of_feed(feed)?;
+    let is_of_other = owner.is_some_and(|owner| ![AccountId::LOCAL, account].contains(&owner));
+    if !is_of_other || !new.iter().any(|row| row.setting.needs_admin()) {
+        return Ok(());
+    }
+    let url = engine.store.feed(feed)?.location.url;
+    if url.masked() == url.as_str() && !left.iter().any(|row| row.setting.is_credential()) {
+        return Ok(());
+    }
+    let text = "this feed has the login of somebody else, which a proxy or a server without a \
+                checked certificate could read; remove its login, cookies and headers in the same \
+                change, or let its owner make the change";
+    Err(CommandError::Change(text.to_owned()))
 }
 
 /// Returns the feed that gets the change. Nobody else may read a feed with the secrets of a person.

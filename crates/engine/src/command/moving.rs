@@ -20,6 +20,13 @@ pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<CommandResult
                 url.masked()
             )));
         }
+        AddressChange::Shared => {
+            return Err(CommandError::Change(format!(
+                "several people read feed {feed}, so it cannot move to {}, which holds a secret; \
+                 add that address as a feed of its own",
+                url.masked()
+            )));
+        }
     };
     if from != url {
         // Removes the feed from the queue of its old domain and adds it to that of the new one.

@@ -39,7 +39,13 @@ pub async fn carry_out(
         QueriesCommand::Share { name, shared, account } => {
             let _turn = engine.queries_change.lock().await;
             tokio::task::block_in_place(|| {
-                own_query(engine, whose(account), &name)?;
+                let query = match shared {
+                    true => own_query(engine, whose(account), &name)?,
+                    false => switched_off(engine, whose(account), &name)?,
+                };
+                if shared && let Some(create) = query::parse_create(&query.text) {
+                    refuse_private(engine, query.scope, &create)?;
+                }
                 engine.store.share_query(&name, shared)?;
                 Ok(QueriesResult::Shared { name, shared })
             })
@@ -61,6 +67,30 @@ fn own_query(engine: &Engine, account: AccountId, name: &str) -> Result<QueryRow
         return Err(CommandError::Query(text));
     }
     Ok(query)
+}
+
+/// Returns a query whose sharing an account may end: its own, or any if it is an administrator.
+fn switched_off(engine: &Engine, account: AccountId, name: &str) -> Result<QueryRow, CommandError> {
+    let query = engine.store.query_of(account, name)?;
+    match query.filter(|query| query.scope.shared) {
+        Some(query) if engine.store.role_of(account)? == Some(AccountRole::Admin) => Ok(query),
+        _ => own_query(engine, account, name),
+    }
+}
+
+/// Refuses to share a query that names a private feed: the others would see its entries, and its
+/// address in the text of the query.
+fn refuse_private(engine: &Engine, scope: QueryScope, create: &Create) -> Result<(), CommandError> {
+    let owner = scope.owner.unwrap_or(AccountId::LOCAL);
+    match engine.store.private_among(owner, &create.query.urls())? {
+        None => Ok(()),
+        Some(url) => Err(CommandError::Query(format!(
+            "the query `{}` names the private feed {}, so it cannot be shared; remove the address \
+             from the query, or make another query without it and share that one",
+            create.name.text,
+            url.masked()
+        ))),
+    }
 }
 
 /// Refuses statements of an account that touch queries of others. It may read shared queries.
@@ -169,6 +199,9 @@ fn apply(
         let name = match &checked.statements[effect.statement()] {
             Statement::Create(create) => {
                 engine.settings.delivery.check(create).map_err(CommandError::Query)?;
+                if let Some(row) = engine.store.query(&create.name.text)?.filter(is_shared) {
+                    refuse_private(engine, row.scope, create)?;
+                }
                 changes.push(QueryChange::Put(new_query(create, scope)?));
                 &create.name.text
             }
@@ -192,6 +225,10 @@ fn apply(
         feeds_resting: changed.unwanted.len(),
         past: changed.n_past,
     })
+}
+
+fn is_shared(row: &QueryRow) -> bool {
+    row.scope.shared
 }
 
 fn new_query(create: &Create, scope: QueryScope) -> Result<NewQuery, CommandError> {

@@ -2,7 +2,7 @@
 
 use dispatch::command::CommandResult;
 use feed::{EntryId, FeedUrl};
-use store::{AccountId, ShareKind};
+use store::{AccountId, AccountRole, ShareKind};
 
 use super::CommandError;
 use crate::Engine;
@@ -24,7 +24,10 @@ pub async fn carry_out(
     let may_see = engine.store.visible_entries(account, &[entry])?.contains(&entry);
     let row = engine.store.entry(entry)?.filter(|_| may_see);
     let row = row.ok_or_else(|| CommandError::Change(format!("there is no entry {entry}")))?;
-    let sent = SentEntry { service: &target.name, url: &url, key: &target.signing_key };
+    // Readers are not trusted with the services of this network.
+    let public_only = engine.store.role_of(account)? == Some(AccountRole::Reader);
+    let (service, key) = (&target.name, &target.signing_key);
+    let sent = SentEntry { service, url: &url, key, public_only };
     match engine.send_entry(&sent, &row).await? {
         None => Ok(CommandResult::Sent { service: target.name }),
         Some(why) => Err(CommandError::Change(format!(

@@ -17,7 +17,7 @@ use crate::event::PollAnswer;
 
 /// A permanent redirect is remembered when it was seen this often in a row.
 const MOVED_COUNT_BELIEVED: u32 = 2;
-/// The longest address, as for the URL of a feed. Every page with the feed reads these.
+/// The longest address that is kept but never looked up. Every page with the feed reads these.
 const ADDRESS_BYTES_MAX: usize = 8192;
 /// After so many failures at a remembered redirect's target, the subscribed URL is tried again.
 const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
@@ -191,7 +191,8 @@ fn document_record(
     let (hub, topic) = (short(hub), short(topic));
     let facts = FeedFacts {
         title: description.title,
-        site: short(description.site),
+        // The store looks feeds with a secret up by their site.
+        site: description.site.filter(|site| site.len() <= feed::INDEXED_ADDRESS_MAX),
         language: description.language,
         topic: hub.as_ref().and(topic),
         hub,

@@ -2,6 +2,7 @@
 //! the jobs to their terminals. If the store outlives this process, it commits the grants first.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,10 @@ use super::under_way::{PollUnderWay, PollsAtWorkers};
 use crate::context::Context;
 use crate::event::Event;
 use crate::terminals::{PickedTerminal, RemotePlace};
+
+/// Jobs in one message. A job has at most about 60 KB (addresses, validators, settings), so a
+/// message stays below the longest one that the bus carries.
+const JOBS_MAX: usize = 256;
 
 /// A granted request and its terminal.
 pub struct Departure {
@@ -73,15 +78,28 @@ pub async fn depart(
     }
     let (Some(bus), Some(book)) = (&roads.bus, &context.grants) else { return };
     for (RemotePlace { subject, wire }, jobs) in remote {
-        let message = Jobs { epoch: book.epoch(), jobs, errands: Vec::new() };
-        if let Err(error) = bus.publish(&subject, wire, &message, None).await {
-            for job in message.jobs {
-                polls.remove(job.grant);
-                not_sent(&context, job.grant, job.feed, error.to_string());
+        for jobs in in_messages(jobs) {
+            let message = Jobs { epoch: book.epoch(), jobs, errands: Vec::new() };
+            if let Err(error) = bus.publish(&subject, wire, &message, None).await {
+                for job in message.jobs {
+                    polls.remove(job.grant);
+                    not_sent(&context, job.grant, job.feed, error.to_string());
+                }
             }
+            dispatch::end_at(EndPoint::JobsSent);
         }
-        dispatch::end_at(EndPoint::JobsSent);
     }
+}
+
+/// Divides jobs among messages.
+fn in_messages<T>(mut jobs: Vec<T>) -> Vec<Vec<T>> {
+    let mut messages = Vec::with_capacity(jobs.len().div_ceil(JOBS_MAX));
+    while jobs.len() > JOBS_MAX {
+        let rest = jobs.split_off(JOBS_MAX);
+        messages.push(mem::replace(&mut jobs, rest));
+    }
+    messages.push(jobs);
+    messages
 }
 
 fn not_sent(context: &Context, grant: GrantId, feed: FeedId, why: String) {
@@ -150,6 +168,7 @@ fn prepare(context: &Context, departures: Vec<Departure>) -> Vec<ReadyJob> {
                 let Departure { domain, send_by, terminal, .. } = departure;
                 let mut job = poll.job(grant, send_by, terminal.remote.is_some());
                 job.request = context.fetch_book.of(feed, &job.url);
+                job.whole = context.settings.reads_whole;
                 let is_old = |place: &RemotePlace| place.wire < WIRE_REQUEST_SETTINGS;
                 if job.request.is_some() && terminal.remote.as_ref().is_some_and(is_old) {
                     let why = format!(
@@ -189,4 +208,21 @@ fn begin(
         return Err(format!("the job is stale: poll {poll}, now {now}"));
     }
     Ok(PollUnderWay::new(input, departure.cause.take(), context.clock.now()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_jobs_need_several_messages() {
+        let lengths = |n: usize| -> Vec<usize> {
+            let messages = in_messages((0..n).collect());
+            assert_eq!(messages.concat(), (0..n).collect::<Vec<_>>(), "in their order");
+            messages.iter().map(Vec::len).collect()
+        };
+        assert_eq!(lengths(1), [1]);
+        assert_eq!(lengths(256), [256]);
+        assert_eq!(lengths(600), [256, 256, 88]);
+    }
 }

@@ -46,7 +46,7 @@ pub fn load(
     if let Some(book) = &context.grants {
         plan.number_from(book.first_number());
     }
-    for row in left {
+    for row in left.iter().filter(|row| !row.left.is_zero()) {
         let domain = plan.domain(&row.domain);
         plan.hold(domain, GrantId(row.number), clock + row.left);
     }

@@ -8,6 +8,7 @@
 mod budgeting;
 mod callers;
 mod depart;
+mod late;
 mod load;
 mod postpone;
 mod record;
@@ -35,6 +36,7 @@ pub use depart::Roads;
 use depart::{Departure, depart};
 pub use load::{LoadedPlan, load};
 use postpone::ParkedHops;
+pub use under_way::HOPS_MAX;
 use under_way::{PollUnderWay, PollsAtWorkers};
 
 /// Events handled in one turn before new grants, so that a burst of results cannot starve the
@@ -196,7 +198,7 @@ impl Controller {
             };
             let domain = self.plan.domain_name(domain).clone();
             let region = self.context.region(feed, &domain);
-            let picked = self.terminals.pick(grant, &domain, region.as_deref(), now, clock);
+            let picked = self.terminals.pick(grant, feed, &domain, region.as_deref(), now, clock);
             let Some(terminal) = picked else {
                 let lack = self.terminals.lack(region.as_deref(), clock);
                 self.postpone(grant, feed, hop, &lack);
@@ -252,15 +254,14 @@ impl Controller {
             // The next turn uses its room.
             Event::TerminalHeard => {}
             Event::Result { result, confirmation } => self.result(*result, Some(confirmation)),
+            Event::NotAdopted { feed } => self.not_adopted(feed),
             Event::NotPrepared { grant, feed, why } => {
                 self.not_prepared(grant, feed, why);
             }
             Event::ErrandEnded { domain, at, answer, is_away } => {
                 self.errand_ended(domain, at, answer, is_away);
             }
-            Event::LateErrand { grant } => {
-                self.plan.release(grant, self.context.clock.now());
-            }
+            Event::LateErrand { grant, wish } => self.late_errand(grant, wish),
             Event::Errand { domain, turn, class } => {
                 let domain = self.plan.domain(&domain);
                 self.plan.errand(domain, turn, class, self.context.clock.now());
@@ -377,3 +378,6 @@ impl Channels {
         self.events.try_recv().ok().map(Message::Event)
     }
 }
+
+#[cfg(test)]
+mod tests;

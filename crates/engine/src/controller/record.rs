@@ -1,14 +1,18 @@
 //! The last step of a poll: judges the result, concludes and records it. The loop hears of the end
 //! of the poll only after the record is stored, or after it failed.
 
+use std::mem;
 use std::time::Duration;
 
 use dispatch::machine::Verdict;
-use dispatch::{EndPoint, PollReading, PollResult};
-use feed::{DocumentDates, ExchangeFacts, FeedId, Outcome, RawAnswer, Time, Trouble};
+use dispatch::{EndPoint, PollReading, PollResult, ReadDocument, SoFar};
+use feed::{
+    DocumentDates, EntryKey, ExchangeFacts, FeedId, KeyedItem, Observed, Outcome, RawAnswer, Time,
+    Trouble, identify_again,
+};
 use polling::budget::PollCost;
 use polling::pace::DomainPace;
-use store::{PollInput, RecordedAnswer, StoreError};
+use store::{ErrorKind, PollInput, RecordedAnswer, StoreError};
 use terminal::without_panic;
 
 use super::under_way::{PollCourse, PollUnderWay};
@@ -19,8 +23,9 @@ use crate::context::Context;
 use crate::event::{Event, Finished, PollAnswer};
 use crate::facts;
 use crate::observe::observe;
+use crate::plan::grant_life;
 
-/// The wait after a poll that could not be recorded.
+/// The shortest wait after a poll that could not be recorded.
 pub const RECORD_RETRY: Duration = Duration::from_secs(60);
 /// The wait of a poll that its terminal did not send, or did not answer until its grant ended.
 pub const SEND_RETRY: Duration = Duration::from_secs(1);
@@ -56,8 +61,17 @@ pub async fn conclude_and_record(
     let ending = async {
         let (input, mut course) = poll.split();
         let at = sent_at(&course, end.at);
-        let reading = judge(context, &input, reading, &end, at);
-        record(context, &input, &mut course, reading, &mut end).await;
+        let is_kept = course.confirmation.is_some();
+        match judge(context, &input, reading, &end, at, is_kept) {
+            Ok(reading) => record(context, &input, &mut course, reading, &mut end).await,
+            // Its terminal keeps the document until it is confirmed, and sends it again.
+            Err(error) => {
+                context.log_trouble(feed, &error);
+                drop(course);
+                let why = format!("the store could not be read: {error}");
+                abandon(context, feed, why, RECORD_RETRY);
+            }
+        }
     };
     end_contained(context, feed, ending).await;
 }
@@ -69,20 +83,31 @@ pub async fn record_late(
     confirmation: Confirmation,
     at: Time,
 ) {
-    let PollResult { grant, feed, generation, so_far, facts, reading, raw, .. } = result;
+    let PollResult { grant, feed, generation, so_far, held, facts, reading, raw, .. } = result;
+    let life = grant_life(context.fetcher.exchange_time_max());
+    let so_far = believed(so_far, at, held + life);
     let input = match context.store.poll_input(feed) {
         Ok(input) if input.generation == generation => input,
         Ok(_) | Err(StoreError::NoFeed(_)) => {
             confirmation.answer(Verdict::Stale);
-            return abandon(context, feed, "the result is stale".to_owned(), RECORD_RETRY);
+            return context.send(Event::NotAdopted { feed });
         }
-        // The terminal sends it again.
-        Err(error) => return abandon(context, feed, error.to_string(), RECORD_RETRY),
+        Err(error) => {
+            context.log_trouble(feed, &error);
+            // The terminal sends it again.
+            return context.send(Event::NotAdopted { feed });
+        }
     };
     let mut poll = PollUnderWay::resumed(input, grant, so_far, at);
     poll.confirmation = Some(confirmation);
     let verdict = ExchangeVerdict::default();
     conclude_and_record(context, poll, reading, ExchangeEnd { at, facts, verdict, raw }).await;
+}
+
+/// Bounds the time that a terminal claims for the first request: not longer ago than this.
+pub(super) fn believed(so_far: SoFar, at: Time, longest: Duration) -> SoFar {
+    let first_sent_at = so_far.first_sent_at.map(|sent| sent.max((at - longest).floor_to_second()));
+    SoFar { first_sent_at, ..so_far }
 }
 
 /// Ends a poll whose redirect leads to a domain that asked us to wait.
@@ -102,7 +127,7 @@ pub async fn give_up(context: &Context, poll: PollUnderWay, until: Time) {
 }
 
 /// Runs the end of a poll. The loop hears that the poll is over even if the end panics.
-async fn end_contained(context: &Context, feed: FeedId, end: impl Future<Output = ()>) {
+pub(super) async fn end_contained(context: &Context, feed: FeedId, end: impl Future<Output = ()>) {
     if without_panic(end).await.is_none() {
         tracing::error!(feed = feed.0, "internal error during a poll; please report it");
         abandon(context, feed, INTERNAL_ERROR.to_owned(), RECORD_RETRY);
@@ -134,18 +159,20 @@ fn sent_at(course: &PollCourse, now: Time) -> Time {
     course.so_far.first_sent_at.map_or(now, |at| at.min(now))
 }
 
-/// Adds the controller's verdict to a reading, and compares a document with the store.
+/// Adds the controller's verdict to a reading, and compares a document with the store. Fails if the
+/// store does not answer and the terminal keeps the document.
 fn judge(
     context: &Context,
     input: &PollInput,
     reading: PollReading,
     end: &ExchangeEnd,
     at: Time,
-) -> JudgedReading {
+    is_kept: bool,
+) -> Result<JudgedReading, StoreError> {
     let ExchangeVerdict { pace, our_network } = end.verdict;
     let failed =
         |kind, detail, candidates| JudgedReading::Failed { kind, detail, our_network, candidates };
-    match reading {
+    Ok(match reading {
         PollReading::NotModified { validators } | PollReading::Same { validators } => {
             JudgedReading::Unchanged { validators }
         }
@@ -173,11 +200,19 @@ fn judge(
         PollReading::NotSent | PollReading::WorkerFailed => {
             failed(Trouble::Internal, INTERNAL_ERROR.to_owned(), Vec::new())
         }
-        PollReading::Document(document) => {
+        PollReading::Document(mut document) => {
+            // The terminal may not have known the window.
+            document.items = identify_again(mem::take(&mut document.items), &input.document.window);
             let dates = DocumentDates::new(document.on_the_fly, end.facts.date, at);
-            let (items, partial) = (&document.items, document.partial);
-            match observe(&context.store, input, items, dates, at, partial) {
+            let mut observed = compared(context, input, &document, dates, at);
+            if observed.is_err() {
+                // A connection to the database may just have ended.
+                observed = compared(context, input, &document, dates, at);
+            }
+            match observed {
                 Ok(observed) => JudgedReading::Document { document, observed, dates },
+                // If the store answers other questions, the document itself is the trouble.
+                Err(error) if is_kept && context.store.due(input.id).is_err() => return Err(error),
                 Err(error) => JudgedReading::Failed {
                     kind: Trouble::Internal,
                     detail: format!("the store could not be read: {error}"),
@@ -186,7 +221,33 @@ fn judge(
                 },
             }
         }
+    })
+}
+
+/// Compares the items of a document with what the store knows.
+fn compared(
+    context: &Context,
+    input: &PollInput,
+    document: &ReadDocument,
+    dates: DocumentDates,
+    at: Time,
+) -> Result<Observed, StoreError> {
+    let (items, partial) = (&document.items, document.partial);
+    look_up_whole(context, input, items)?;
+    observe(&context.store, input, items, dates, at, partial)
+}
+
+/// Looks up the items that the window holds too, as a program without windows does.
+fn look_up_whole(
+    context: &Context,
+    input: &PollInput,
+    items: &[KeyedItem],
+) -> Result<(), StoreError> {
+    if !context.settings.reads_whole {
+        return Ok(());
     }
+    let keys: Vec<EntryKey> = items.iter().map(|keyed| keyed.key).collect();
+    context.store.known(input.id, &keys).map(drop)
 }
 
 /// Records the poll and tells the loop.
@@ -243,6 +304,7 @@ async fn record(
     confirm(confirmation.take(), recorded.as_ref().err());
     match recorded {
         Ok(recorded) => {
+            context.trouble.end(feed);
             articles::ask_again(context, input, edited).await;
             if !recorded.new_ids.is_empty() {
                 context.deliveries.notify_one();
@@ -268,6 +330,10 @@ fn confirm(confirmation: Option<Confirmation>, error: Option<&StoreError>) {
         Some(StoreError::Stale { .. } | StoreError::NoFeed(_)) => {
             confirmation.answer(Verdict::Stale);
         }
+        // It would be refused each time. The feed is polled again, with the same validators.
+        Some(error) if error.kind() == ErrorKind::Value => {
+            confirmation.answer(Verdict::Refused { why: error.to_string() });
+        }
         // The terminal keeps the result and sends it again.
         Some(_) => drop(confirmation),
     }
@@ -281,57 +347,17 @@ fn not_recorded(
     finished: &mut Finished,
     answer: &mut PollAnswer,
 ) {
+    let mut wait = RECORD_RETRY;
     if !matches!(error, StoreError::Stale { .. } | StoreError::NoFeed(_)) {
         context.log_trouble(input.id, error);
         answer.not_recorded = Some(error.to_string());
+        wait = context.trouble.note(input.id, error, RECORD_RETRY);
     }
     answer.outcome = Outcome::Failed;
     answer.n_new = 0;
     answer.detail = format!("the poll could not be recorded: {error}");
-    let retry_at = context.clock.now() + RECORD_RETRY;
+    let retry_at = context.clock.now() + wait;
     finished.next_at = finished.next_at.map(|_| retry_at);
     finished.generation = input.generation;
     finished.budgeted = None;
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicI64;
-    use std::sync::{Arc, RwLock};
-
-    use tokio::sync::{Notify, mpsc};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_at_the_end_of_a_poll_takes_the_feed_out_of_flight() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let store = store::Store::open(folder.path(), store::OpenMode::ReadWrite).expect("a store");
-        let (events, mut received) = mpsc::unbounded_channel();
-        let settings = fetch::Settings::new("https://example.org/");
-        let context = Context {
-            store,
-            fetcher: Arc::new(fetch::Fetcher::new(settings).expect("a fetcher")),
-            clock: crate::Clock::manual(Time::from_secs(1_700_000_000)),
-            settings: crate::Settings::new(),
-            events,
-            budget: RwLock::new(None),
-            trouble_logged: AtomicI64::new(0),
-            notifications: Notify::new(),
-            deliveries: Notify::new(),
-            clusters: crate::clusters::Clusters::default(),
-            grants: None,
-            errands: None,
-            machine: String::new(),
-            regions: RwLock::default(),
-            fetch_book: Default::default(),
-            tally: Arc::default(),
-            articles: Default::default(),
-        };
-        end_contained(&context, FeedId(7), async { panic!("an unforeseen end") }).await;
-        let Ok(Event::Finished { finished, answer }) = received.try_recv() else {
-            panic!("the loop did not hear that the poll is over")
-        };
-        assert_eq!((finished.feed, answer.outcome), (FeedId(7), Outcome::Failed));
-    }
 }

@@ -16,6 +16,7 @@ use super::under_way::{HOPS_MAX, PollUnderWay};
 use crate::confirmation::Confirmation;
 use crate::event::{ErrandEnd, Finished, PollAnswer};
 use crate::plan::Work;
+use crate::terminals::RequestEnd;
 
 /// The wait of feeds whose failures were our network's, after the outage was recognised.
 const FORGIVEN_WAIT: Duration = Duration::from_secs(60);
@@ -31,15 +32,18 @@ impl Controller {
     /// Handles the result of a grant.
     pub(super) fn result(&mut self, result: PollResult, confirmation: Option<Confirmation>) {
         dispatch::end_at(EndPoint::ResultArrived);
-        let poll = self.polls.remove(result.grant);
-        let (Some(open), Some(mut poll)) = (self.plan.close(result.grant), poll) else {
+        // A grant stays open until its job has left: no result can be true before.
+        let Some(mut poll) = self.polls.remove(result.grant) else {
+            return self.late_result(result, confirmation);
+        };
+        let Some(open) = self.plan.close(result.grant) else {
             return self.late_result(result, confirmation);
         };
         let at = self.context.clock.now();
-        let terminal = self.terminals.ended(result.grant, true);
-        let measured = result.elapsed + result.held;
+        let terminal = self.terminals.ended(result.grant, RequestEnd::Polled);
+        let measured = result.elapsed.saturating_add(result.held);
         let PollResult { grant, so_far, facts, reading, raw, .. } = result;
-        poll.so_far = so_far;
+        poll.measured(&so_far);
         if confirmation.is_some() {
             poll.sent_before(at, measured);
         }
@@ -68,11 +72,11 @@ impl Controller {
                 self.abandon(open.feed, why, SEND_RETRY);
             }
             PollReading::WorkerFailed => {
-                self.settle(&open, Reach::Answered, &facts, at);
+                self.settle(&open, None, &facts, at);
                 self.abandon(open.feed, INTERNAL_ERROR.to_owned(), RECORD_RETRY);
             }
             PollReading::Moved { to, permanent } => {
-                self.settle(&open, Reach::Answered, &facts, at);
+                self.settle(&open, Some(Reach::Answered), &facts, at);
                 let masked = feed::mask_secrets(&to);
                 if poll.redirect(to, permanent, at) {
                     return self.hop(poll);
@@ -88,41 +92,10 @@ impl Controller {
                 );
             }
             reading => {
-                let verdict = self.settle(&open, reach(&reading), &facts, at);
+                let verdict = self.settle(&open, reach(&reading, &facts), &facts, at);
                 self.conclude(poll, reading, ExchangeEnd { at, facts, verdict, raw });
             }
         }
-    }
-
-    /// Handles the result of a grant that expired or that an earlier process gave. It frees its own
-    /// domain only. A document is recorded if no other poll of the feed came before it.
-    fn late_result(&mut self, result: PollResult, confirmation: Option<Confirmation>) {
-        let at = self.context.clock.now();
-        let held = self.plan.release(result.grant, at);
-        if let (Some(domain), Some(429 | 503)) = (held, result.facts.status) {
-            let facts = &result.facts;
-            let retry_after = facts.retry_after.map(|wish| relative(wish, facts.date));
-            self.asked_to_wait(domain, at, retry_after, None);
-        }
-        let Some(confirmation) = confirmation else {
-            tracing::debug!(grant = result.grant.0, "the result of an expired grant was dropped");
-            return;
-        };
-        self.context.tally.late();
-        let is_seen = matches!(
-            result.reading,
-            PollReading::NotModified { .. }
-                | PollReading::Same { .. }
-                | PollReading::Document(_)
-                | PollReading::Gone
-        );
-        if !is_seen || !self.plan.adopt(result.feed) {
-            return confirmation.answer(Verdict::Stale);
-        }
-        let context = Arc::clone(&self.context);
-        tokio::spawn(async move {
-            record::record_late(&context, result, confirmation, at).await;
-        });
     }
 
     /// Concludes and records a poll in a task of its own.
@@ -141,7 +114,7 @@ impl Controller {
 
     /// Ends a poll whose job no worker has.
     pub(super) fn not_prepared(&mut self, grant: GrantId, feed: FeedId, why: String) {
-        self.terminals.ended(grant, false);
+        self.terminals.ended(grant, RequestEnd::Dropped);
         if let Some(open) = self.plan.close(grant) {
             self.plan.not_sent(open.domain, self.context.clock.now());
             self.abandon(feed, why, RECORD_RETRY);
@@ -154,7 +127,7 @@ impl Controller {
             let feed = open.feed;
             tracing::warn!(feed = feed.0, "a worker did not answer in time");
             self.context.tally.expired();
-            self.terminals.ended(grant, false);
+            self.terminals.ended(grant, RequestEnd::Expired);
             self.polls.remove(grant);
             let next_at = Some(now + SEND_RETRY);
             // The domain of the grant is not the feed's own if the poll was redirected.
@@ -164,27 +137,29 @@ impl Controller {
         }
     }
 
-    /// Settles the pace of a domain and the state of our network after an exchange.
+    /// Settles the pace of a domain and the state of our network after an exchange. Without a
+    /// `reach` it says nothing about the network.
     fn settle(
         &mut self,
         open: &AnsweredGrant,
-        reach: Reach,
+        reach: Option<Reach>,
         facts: &ExchangeFacts,
         at: Time,
     ) -> ExchangeVerdict {
         let (domain, mut verdict) = (open.domain, ExchangeVerdict::default());
         match reach {
-            Reach::Unreachable | Reach::NoSuchHost => {
+            None => self.answered(domain, at),
+            Some(reach @ (Reach::Unreachable | Reach::NoSuchHost)) => {
                 self.answered(domain, at);
                 self.heard(open.terminal, domain, at, Some((open.feed, reach)));
                 verdict.our_network =
                     open.terminal.is_some_and(|terminal| self.terminals.is_down(terminal));
             }
-            _ if matches!(facts.status, Some(429 | 503)) => {
+            Some(_) if matches!(facts.status, Some(429 | 503)) => {
                 let retry_after = facts.retry_after.map(|wish| relative(wish, facts.date));
                 verdict.pace = Some(self.asked_to_wait(domain, at, retry_after, open.terminal));
             }
-            _ => {
+            Some(_) => {
                 self.answered(domain, at);
                 self.heard(open.terminal, domain, at, None);
             }
@@ -200,7 +175,7 @@ impl Controller {
     }
 
     /// Blocks a domain that asked us to wait. Returns its pace, to be stored.
-    fn asked_to_wait(
+    pub(super) fn asked_to_wait(
         &mut self,
         domain: u32,
         at: Time,
@@ -296,20 +271,27 @@ impl Controller {
     }
 }
 
-/// Returns how far a request came.
-fn reach(reading: &PollReading) -> Reach {
+/// Returns how far a request came. `None` says nothing about the network: the request was not sent,
+/// or the fault is our own.
+fn reach(reading: &PollReading, facts: &ExchangeFacts) -> Option<Reach> {
     match reading {
-        PollReading::Failed { trouble: Trouble::NoSuchHost, .. } => Reach::NoSuchHost,
+        PollReading::WorkerFailed | PollReading::Blocked { .. } => None,
+        PollReading::Failed { trouble: Trouble::Settings | Trouble::Internal, .. } => None,
+        PollReading::Failed { trouble: Trouble::NoSuchHost, .. } => Some(Reach::NoSuchHost),
         PollReading::Failed { trouble: Trouble::Lookup | Trouble::Connect, .. } => {
-            Reach::Unreachable
+            Some(Reach::Unreachable)
         }
-        _ => Reach::Answered,
+        // A network that drops every packet shows itself so on connections that are open already.
+        PollReading::Failed { trouble: Trouble::Timeout, .. } if facts.status.is_none() => {
+            Some(Reach::Unreachable)
+        }
+        _ => Some(Reach::Answered),
     }
 }
 
 /// Turns a date to wait for into a duration from the answer's own `date`, if it has one. By a clock
 /// that is behind ours the date would be over already.
-fn relative(retry_after: RetryAfter, date: Option<Time>) -> RetryAfter {
+pub(super) fn relative(retry_after: RetryAfter, date: Option<Time>) -> RetryAfter {
     match (retry_after, date) {
         (RetryAfter::At(at), Some(date)) => RetryAfter::After(at.since(date)),
         (wish, _) => wish,
@@ -329,5 +311,20 @@ mod tests {
         assert_eq!(relative(at, None), RetryAfter::At(ours));
         let after = RetryAfter::After(two_minutes);
         assert_eq!(relative(after, slow), after);
+    }
+
+    #[test]
+    fn only_an_answer_proves_that_the_network_works() {
+        let reached = |trouble, status| {
+            let reading = PollReading::Failed { trouble, detail: String::new() };
+            reach(&reading, &ExchangeFacts { status, ..ExchangeFacts::default() })
+        };
+        assert_eq!(reached(Trouble::Status, Some(500)), Some(Reach::Answered));
+        assert_eq!(reached(Trouble::Timeout, Some(200)), Some(Reach::Answered), "in the body");
+        assert_eq!(reached(Trouble::Timeout, None), Some(Reach::Unreachable));
+        assert_eq!(reached(Trouble::Settings, None), None);
+        assert_eq!(reached(Trouble::Internal, None), None);
+        let blocked = PollReading::Blocked { reason: String::new() };
+        assert_eq!(reach(&blocked, &ExchangeFacts::default()), None);
     }
 }

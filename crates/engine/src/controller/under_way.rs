@@ -26,7 +26,7 @@ pub struct PollUnderWay {
     cause: Option<String>,
     /// The address of the current or the next request.
     url: Url,
-    /// Empty while a worker has the job.
+    /// The worker adds what it measured. The redirects are the controller's own knowledge.
     pub so_far: SoFar,
     /// The grants of its requests.
     grants: Vec<GrantId>,
@@ -88,10 +88,16 @@ impl PollUnderWay {
             window,
             window_digest,
             send_by,
-            so_far: mem::take(&mut self.so_far),
+            so_far: self.so_far.clone(),
             whole: false,
             request: None,
         }
+    }
+
+    /// Takes the sums that came back with a result.
+    pub fn measured(&mut self, result: &SoFar) {
+        let SoFar { bytes, elapsed, parse, .. } = *result;
+        (self.so_far.bytes, self.so_far.elapsed, self.so_far.parse) = (bytes, elapsed, parse);
     }
 
     /// Follows a redirect that arrived at `at`. Returns false if there were too many.

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use feed::{FeedUrl, Time};
-use fetch::{Parcel, Posted, RetryAfter};
+use fetch::{Fetcher, Parcel, Posted, RetryAfter};
 use serde_json::{Value, json};
 use store::{EntryRow, QueryEntry, StoreError};
 
@@ -89,15 +89,16 @@ impl DeliveryTask<'_> {
         };
         let (name, query) = (&self.query.name, self.query.id);
         let body = messages.message(self.store(), (query, name), found)?.to_string().into_bytes();
-        post_signed(self.context, url, key, (MatchMessages::key(name, found), body)).await
+        let message = (MatchMessages::key(name, found), body);
+        post_signed(self.context, &self.context.fetcher, (url, key), message).await
     }
 }
 
 /// Signs a message and posts it once.
 async fn post_signed(
     context: &Context,
-    url: &FeedUrl,
-    key: &str,
+    fetcher: &Fetcher,
+    (url, key): (&FeedUrl, &str),
     (id, body): (String, Vec<u8>),
 ) -> Result<Attempt, StoreError> {
     let now = context.clock.now();
@@ -113,7 +114,7 @@ async fn post_signed(
     let turn = errand::turn(&plan, url.url(), ErrandClass::WithoutGap).await;
     // There is no turn only if the engine ends.
     let turn = turn.map_err(|_| StoreError::Closed)?;
-    Ok(attempt(turn.post_without_gap(context, url.url(), parcel).await, now))
+    Ok(attempt(turn.post_without_gap_by(fetcher, url.url(), parcel).await, now))
 }
 
 /// The webhook to which a person sends an entry.
@@ -121,6 +122,9 @@ pub struct SentEntry<'a> {
     pub service: &'a str,
     pub url: &'a FeedUrl,
     pub key: &'a str,
+    /// The person is not an administrator, so the webhook must be on a public address, whatever
+    /// the setting for feeds says.
+    pub public_only: bool,
 }
 
 /// Posts an entry to a webhook of a person, once. Returns why it was not taken.
@@ -136,7 +140,13 @@ pub async fn send_entry(
     }
     let key = format!("share/{}", entry.id);
     let body = json!({ "key": key, "service": sent.service, "entry": value }).to_string();
-    let attempt = post_signed(context, sent.url, sent.key, (key, body.into_bytes()));
+    let public = match sent.public_only.then(|| context.fetcher.public()).transpose() {
+        Ok(public) => public,
+        Err(error) => return Ok(Some(error.to_string())),
+    };
+    let fetcher = public.as_ref().unwrap_or(&context.fetcher);
+    let message = (key, body.into_bytes());
+    let attempt = post_signed(context, fetcher, (sent.url, sent.key), message);
     Ok(match attempt.await? {
         Attempt::Taken => None,
         Attempt::Failed { why, .. } => Some(why),

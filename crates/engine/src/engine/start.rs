@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::{EndPoint, Stopwatch, WorkerEnd};
+use dispatch::{EndPoint, GrantId, Stopwatch, WorkerEnd};
 use feed::Time;
 use store::{OpenGrantRow, Store, StoreError};
 use tokio::sync::{mpsc, watch};
@@ -15,7 +15,7 @@ use crate::controller::{Channels, Roads};
 use crate::event::Event;
 use crate::grants::GrantBook;
 use crate::road::BusRoad;
-use crate::terminals::{LocalTerminal, Terminals};
+use crate::terminals::{GrantedRequest, LocalTerminal, Terminals};
 use crate::{Watch, tasks};
 
 /// Starts the tasks next to the controller, unless the engine polls on request only.
@@ -61,13 +61,28 @@ pub fn channels(
     (Channels { roads: Roads { local, bus, stopwatch }, results, events }, worker_end)
 }
 
-/// The terminals at the start: the one of this process, unless it shall not poll.
-pub fn terminals(machine: &EngineMachine, room: usize, now: Time) -> Arc<Terminals> {
+/// The terminals at the start: the one of this process. It has no room if it shall not poll. No
+/// other one gets its name, which stands in the rows of the requests of this process.
+///
+/// `left` are the requests of earlier processes that may be under way.
+pub fn terminals(
+    machine: &EngineMachine,
+    room: usize,
+    left: &[OpenGrantRow],
+    now: Time,
+) -> Arc<Terminals> {
+    let has_terminal = !machine.without_terminal;
     let local = LocalTerminal {
         name: machine.name.clone(),
-        region: machine.region.clone(),
+        region: machine.region.clone().filter(|_| has_terminal),
         version: machine.version.clone(),
-        room,
+        room: if has_terminal { room } else { 0 },
     };
-    Arc::new(Terminals::new((!machine.without_terminal).then_some(local), now))
+    let terminals = Terminals::new(Some(local), now);
+    let of_row = |row: &OpenGrantRow| {
+        let (terminal, domain) = (Arc::from(row.terminal.as_str()), row.domain.clone());
+        (GrantId(row.number), GrantedRequest { terminal, domain, feed: None })
+    };
+    terminals.note_earlier(left.iter().map(of_row));
+    Arc::new(terminals)
 }

@@ -59,7 +59,11 @@ impl Errands {
     pub async fn page(&self, url: Url) -> Option<(Url, Fetched)> {
         let send = async |url: Url| {
             let turn = turn(&self.plan, &url, ErrandClass::BeforePolls).await.map_err(|_| ())?;
-            Ok::<_, ()>(turn.exchange(self.fetcher.page(&url)).await)
+            let none = Validators::default();
+            Ok::<_, ()>(match turn.place(&self.fetcher).await {
+                Ok(place) => turn.exchange(place.page(&url, &none, None)).await,
+                Err(not_sent) => not_sent,
+            })
         };
         follow(url, PAGE_HOPS_MAX, send).await.ok()
     }
@@ -69,7 +73,10 @@ impl Errands {
     pub async fn call(&self, url: &Url, own: &RequestSettings) -> Option<Fetched> {
         let turn = turn(&self.plan, url, ErrandClass::BeforePolls).await.ok()?;
         let none = Validators::default();
-        Some(turn.exchange(self.fetcher.page_tailored(url, &none, own)).await)
+        Some(match turn.place(&self.fetcher).await {
+            Ok(place) => turn.exchange(place.page(url, &none, Some(own))).await,
+            Err(not_sent) => not_sent,
+        })
     }
 
     /// Sends a form and returns the answer. Redirects are not followed.
@@ -77,7 +84,11 @@ impl Errands {
         let turn = turn(&self.plan, url, ErrandClass::BeforePolls).await.ok()?;
         let content_type = "application/x-www-form-urlencoded";
         let parcel = Parcel::new(content_type, Vec::new(), body);
-        let post = self.fetcher.post_for(url, parcel, bytes_max);
+        let place = match turn.place(&self.fetcher).await {
+            Ok(place) => place,
+            Err(not_sent) => return Some(not_sent),
+        };
+        let post = place.post_for(url, parcel, bytes_max);
         let exchange =
             async { Exchange { fetched: post.await, facts: ExchangeFacts::default(), raw: None } };
         Some(turn.exchange(exchange).await)

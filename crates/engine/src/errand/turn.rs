@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dispatch::{EndPoint, ErrandJob, ErrandReading, ErrandRequest, ErrandResult, GrantId};
 use feed::{Domain, ExchangeFacts, Trouble, Validators};
-use fetch::{Exchange, Fetched, Fetcher, Parcel, PartOutcome, Posted};
+use fetch::{Exchange, ExchangePlace, Fetched, Fetcher, Parcel, PartOutcome, Posted};
 use store::StoreError;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
@@ -46,6 +46,16 @@ impl PlanHandle {
         PlanHandle { region, ..self }
     }
 
+    /// Makes a request of this process. When the engine ends, the request is dropped: the next
+    /// process counts on that (`GrantBook::close`).
+    async fn while_running<T>(&self, request: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.events.closed() => None,
+            done = request => Some(done),
+        }
+    }
+
     fn ended(&self, class: ErrandClass, domain: u32, answer: ErrandEnd, is_away: bool) {
         let event = match class {
             ErrandClass::Picture => Event::PictureEnded { domain },
@@ -63,6 +73,8 @@ pub struct Turn {
     name: Domain,
     domain: u32,
     grant: GrantId,
+    /// The latest moment to send the request, by the clock of the rows.
+    send_by: Option<Duration>,
     answer: ErrandEnd,
     /// The terminal on another machine that sends the request, until it is sent.
     away: Option<AwayTerminal>,
@@ -98,8 +110,9 @@ pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Result<Tu
     // Receivers of webhooks may be in the network of this process only.
     let may_leave = matches!(class, ErrandClass::BeforePolls | ErrandClass::AfterPolls);
     let road = plan.road.as_ref().filter(|_| may_leave);
-    let (away, is_away) = (None, false);
-    let mut turn = Turn { plan: plan.clone(), class, name, domain, grant, answer, away, is_away };
+    let (away, is_away, send_by) = (None, false, None);
+    let mut turn =
+        Turn { plan: plan.clone(), class, name, domain, grant, send_by, answer, away, is_away };
     if let Some(road) = road {
         turn.away = road.pick(grant, &turn.name, plan.region.as_deref(), plan.clock.now())?;
         turn.is_away = turn.away.is_some();
@@ -109,13 +122,12 @@ pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Result<Tu
         && let Some((book, machine)) = &plan.grants
     {
         let terminal = turn.away.as_ref().map_or(machine, |away| &away.name);
-        let granted_at = book.elapsed();
+        let send_by = book.elapsed() + SEND_WITHIN;
+        turn.send_by = Some(send_by);
         let committed = book.commit_one(grant, &turn.name, terminal);
         match tokio::time::timeout(SEND_WITHIN, committed).await {
             // A process that was stopped meanwhile finds both the commit and its time over.
-            Ok(Ok(())) if book.elapsed() > granted_at + SEND_WITHIN => {
-                return Err(NoTurn::NotNoted);
-            }
+            Ok(Ok(())) if book.elapsed() > send_by => return Err(NoTurn::NotNoted),
             Ok(Ok(())) => dispatch::end_at(EndPoint::ErrandCommitted),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "cannot store that a request is sent; it waits");
@@ -128,6 +140,19 @@ pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Result<Tu
 }
 
 impl Turn {
+    /// Returns whether the request may still be sent. Later, the next process counts on it not to
+    /// come any more.
+    fn may_send(&self) -> bool {
+        let rows = self.plan.grants.as_ref().zip(self.send_by);
+        rows.is_none_or(|((book, _), send_by)| book.elapsed() <= send_by)
+    }
+
+    /// Waits for a place for the request. Fails with the outcome if it may not be sent any more.
+    pub async fn place<'a>(&self, fetcher: &'a Fetcher) -> Result<ExchangePlace<'a>, Fetched> {
+        let place = self.plan.while_running(fetcher.place()).await;
+        place.filter(|_| self.may_send()).ok_or_else(not_sent)
+    }
+
     /// Sends a request, here or at another terminal. If the caller goes away, a request at another
     /// terminal goes on and keeps its domain. `None`: an internal error.
     async fn send(
@@ -140,7 +165,9 @@ impl Turn {
         let (grant, url, send_by) = (self.grant, url.clone(), Duration::ZERO);
         let job = ErrandJob { grant, url, request, send_by };
         let Some(away) = self.away.take() else {
-            let result = terminal::errand(&context.fetcher, job).await;
+            let sending = terminal::errand(&context.fetcher, job, || self.may_send());
+            let sent = self.plan.while_running(sending).await;
+            let result = sent.unwrap_or_else(|| ErrandResult::bare(grant, ErrandReading::NotSent));
             return Some((self, result));
         };
         let sending = tokio::spawn(async move {
@@ -199,15 +226,14 @@ impl Turn {
         posted
     }
 
-    /// Sends a body to a receiver that the operator chose. The domain is free at once afterwards,
-    /// and a Retry-After binds this receiver only.
-    pub async fn post_without_gap(self, context: &Context, url: &Url, parcel: Parcel) -> Posted {
-        self.post_without_gap_by(&context.fetcher, url, parcel).await
-    }
-
-    /// The same by a fetcher with other rules.
+    /// Sends a body to a receiver that a person chose. The domain is free at once afterwards, and a
+    /// Retry-After binds this receiver only.
     pub async fn post_without_gap_by(self, fetcher: &Fetcher, url: &Url, parcel: Parcel) -> Posted {
-        fetcher.post(url, parcel).await
+        let posted = match self.place(fetcher).await {
+            Ok(place) => self.plan.while_running(place.post(url, parcel)).await,
+            Err(_) => None,
+        };
+        posted.unwrap_or_else(|| terminal::posted(ErrandReading::NotSent))
     }
 
     /// Requests a short answer at an address that a stranger chose, within this time. A 429 or 503
@@ -237,7 +263,8 @@ impl Turn {
     /// Makes one exchange. The store does not record it.
     pub async fn exchange(mut self, exchange: impl Future<Output = Exchange>) -> Fetched {
         self.answer = ErrandEnd::Unanswered;
-        let fetched = exchange.await.fetched;
+        let exchange = self.plan.while_running(exchange).await;
+        let fetched = exchange.map_or_else(not_sent, |exchange| exchange.fetched);
         self.answer = answered(&fetched);
         fetched
     }
@@ -245,7 +272,8 @@ impl Turn {
     /// Makes one exchange for a part of a file.
     pub async fn part(mut self, exchange: impl Future<Output = PartOutcome>) -> PartOutcome {
         self.answer = ErrandEnd::Unanswered;
-        let outcome = exchange.await;
+        let outcome = self.plan.while_running(exchange).await;
+        let outcome = outcome.unwrap_or_else(|| PartOutcome::Other(not_sent()));
         self.answer = match &outcome {
             PartOutcome::Part(_) => ErrandEnd::Answered,
             PartOutcome::Other(fetched) => answered(fetched),
@@ -325,6 +353,11 @@ impl SentErrand {
     }
 }
 
+/// The outcome of a request that the end of the engine dropped.
+fn not_sent() -> Fetched {
+    terminal::fetched(ErrandReading::NotSent, &ExchangeFacts::default())
+}
+
 /// Returns the effect of an answer on its domain, if the answer cannot ask us to wait.
 fn answered(fetched: &Fetched) -> ErrandEnd {
     match fetched {
@@ -335,47 +368,4 @@ fn answered(fetched: &Fetched) -> ErrandEnd {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plan() -> (PlanHandle, mpsc::UnboundedReceiver<Event>) {
-        let (events, sent) = mpsc::unbounded_channel();
-        let clock = Clock::manual(feed::Time::from_secs(1_700_000_000));
-        (PlanHandle { events, clock, grants: None, road: None, region: None }, sent)
-    }
-
-    #[test]
-    fn a_turn_whose_task_fails_leaves_its_domain_free() {
-        let (plan, mut sent) = plan();
-        let failing = || {
-            let (class, answer) = (ErrandClass::BeforePolls, ErrandEnd::Unanswered);
-            let (name, grant) = (Domain::default(), GrantId(1));
-            let (away, is_away) = (None, false);
-            let _turn = Turn { plan, class, name, domain: 7, grant, answer, away, is_away };
-            panic!("an unexpected answer");
-        };
-        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
-        assert!(failed.is_err());
-        let sent = sent.try_recv();
-        assert!(matches!(
-            sent,
-            Ok(Event::ErrandEnded { domain: 7, answer: ErrandEnd::Unanswered, .. })
-        ));
-    }
-
-    #[tokio::test]
-    async fn a_turn_that_comes_after_its_task_ended_leaves_its_domain_free() {
-        let (plan, mut sent) = plan();
-        let url = Url::parse("http://pictures.example/").expect("a URL");
-        let mut waiting = Box::pin(turn(&plan, &url, ErrandClass::Picture));
-        tokio::select! {
-            biased;
-            _ = &mut waiting => panic!("nobody granted it"),
-            () = std::future::ready(()) => {}
-        }
-        let Ok(Event::Errand { turn, .. }) = sent.try_recv() else { panic!("it waits") };
-        assert!(turn.send(GrantedTurn { domain: 7, grant: GrantId(1) }).is_ok());
-        drop(waiting);
-        assert!(matches!(sent.try_recv(), Ok(Event::PictureEnded { domain: 7 })));
-    }
-}
+mod tests;

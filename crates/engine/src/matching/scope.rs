@@ -4,14 +4,26 @@
 use query::{Access, Condition, Query, QuerySource, Test};
 use store::QueryScope;
 
+/// A tag that no feed has, in place of a query that the owner may not read.
+const NO_FEED: &str = "\u{1f}";
+
 /// Replaces `ALL FEEDS` and tags by those of the owner. If others see the matches, private feeds
 /// are read only where the query names their address.
-pub fn scoped(query: &mut Query, scope: QueryScope) {
+///
+/// Other queries are read only if `may_read` says so. A query that was shared when this one was
+/// made may have been dropped. Its name may belong to somebody else now.
+pub fn scoped(query: &mut Query, scope: QueryScope, may_read: impl Fn(&str) -> bool) {
     let with_private = !scope.shared && query.access == Access::Private;
     let joined = query.join.iter_mut().map(|join| &mut join.sources);
     for sources in std::iter::once(&mut query.sources).chain(joined) {
         let all = std::mem::take(sources).into_iter();
-        *sources = all.flat_map(|source| scoped_source(source, scope, with_private)).collect();
+        let readable = all.map(|source| match source {
+            QuerySource::Feed(name) if !may_read(&name.text) => {
+                QuerySource::Tag(NO_FEED.to_owned())
+            }
+            source => source,
+        });
+        *sources = readable.flat_map(|source| scoped_source(source, scope, with_private)).collect();
     }
     if scope.owner.is_none() {
         return;
@@ -25,13 +37,23 @@ pub fn scoped(query: &mut Query, scope: QueryScope) {
     }
 }
 
+/// Returns the private feeds that a query may read although others see its matches: those that it
+/// names. `None`: only its owner sees them.
+pub fn named_private(query: &Query, scope: QueryScope) -> Option<Vec<String>> {
+    if scope.shared {
+        return Some(Vec::new());
+    }
+    let named = || query.urls().into_iter().map(|url| scope.private_feed(url)).collect();
+    (query.access != Access::Private).then(named)
+}
+
 fn scoped_source(source: QuerySource, scope: QueryScope, with_private: bool) -> Vec<QuerySource> {
     let tags = |tags: Vec<String>| tags.into_iter().map(QuerySource::Tag).collect();
     match source {
         QuerySource::AllFeeds => tags(scope.all_feeds(with_private)),
         QuerySource::Tag(tag) => tags(scope.tag(&tag, with_private)),
         QuerySource::Url(url) => {
-            let private = scope.private_feed(&url).map(QuerySource::Tag);
+            let private = (!scope.shared).then(|| QuerySource::Tag(scope.private_feed(&url)));
             [QuerySource::Url(url)].into_iter().chain(private).collect()
         }
         QuerySource::Feed(name) => vec![QuerySource::Feed(name)],

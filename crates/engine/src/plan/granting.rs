@@ -194,11 +194,12 @@ impl<H> Plan<H> {
         Some(domain)
     }
 
-    /// Puts a feed under way whose result came from an earlier grant. Returns false if a poll of it
-    /// is under way already.
-    pub fn adopt(&mut self, feed: FeedId) -> bool {
-        let slot = self.slot_mut(feed);
-        if matches!(slot.phase, FeedPhase::UnderWay) {
+    /// Puts a feed under way whose result came from an earlier grant. Returns false for an unknown
+    /// feed, if a poll of it is under way already, or if a later poll has ended.
+    pub fn adopt(&mut self, feed: FeedId, generation: u32) -> bool {
+        // Another machine names the feed, so the plan makes no room for it.
+        let Some(slot) = self.slots.get_mut(feed.0 as usize) else { return false };
+        if slot.phase == FeedPhase::UnderWay || slot.generation > generation {
             return false;
         }
         slot.phase = FeedPhase::UnderWay;

@@ -140,6 +140,11 @@ impl<H> Plan<H> {
         index
     }
 
+    /// Returns the number of a domain, if it has one.
+    pub fn known_domain(&self, name: &Domain) -> Option<u32> {
+        self.domain_index.get(name).copied()
+    }
+
     pub fn domain_name(&self, domain: u32) -> &Domain {
         &self.domains[domain as usize].name
     }
@@ -149,6 +154,12 @@ impl<H> Plan<H> {
     pub fn planned(&mut self, feed: FeedId) -> (u32, u32) {
         let slot = self.slot_mut(feed);
         (slot.domain, slot.generation)
+    }
+
+    /// Returns the domain by which a feed was planned last, if it is polled.
+    pub fn domain_of(&self, feed: FeedId) -> Option<u32> {
+        let slot = self.slots.get(feed.0 as usize)?;
+        (slot.phase != FeedPhase::Unscheduled).then_some(slot.domain)
     }
 
     /// The gap between two requests to a domain.

@@ -1,12 +1,14 @@
 //! All rules that are on, in one matcher. It is brought up to date when rules change. The same tag
 //! of two people is two tags here, so that each rule means the tags of its own account.
 
-use std::collections::{BTreeSet, HashMap, hash_map};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use feed::{EntryId, FeedId};
 use query::{Entry, Matcher, QueryId, RuleAction, Scratch, States};
-use store::{AccountId, EntryRow, RuleAct, RuleEffect, RuleId, Store, StoreError};
+use store::{
+    AccountId, EntryRow, FeedAudience, FeedRow, RuleAct, RuleEffect, RuleId, Store, StoreError,
+};
 
 /// Entries after which the matcher learns how often words occurred, and rules that may then move.
 const LEARN_EVERY: usize = 1000;
@@ -28,7 +30,6 @@ pub struct RuleBook {
     versions: HashMap<RuleId, i64>,
     matcher: Matcher,
     rules: HashMap<QueryId, KnownRule>,
-    accounts: Vec<AccountId>,
     states: States,
     scratch: Scratch,
     n_shown: usize,
@@ -62,8 +63,6 @@ impl RuleBook {
             let (account, since) = (row.account, row.since);
             self.rules.insert(number, KnownRule { id: row.id, account, since, effects });
         }
-        let accounts: BTreeSet<AccountId> = self.rules.values().map(|rule| rule.account).collect();
-        self.accounts = accounts.into_iter().collect();
         // A change after the version was read is refused by the store and read again.
         self.version = Some(changes.version);
         Ok(())
@@ -81,17 +80,11 @@ impl RuleBook {
         entries: &[EntryRow],
         only: Option<RuleId>,
     ) -> Result<Vec<RuleAct>, StoreError> {
-        let mut feeds: HashMap<FeedId, Option<FeedForRules>> = HashMap::new();
+        let feeds = feeds_for_rules(store, entries)?;
         let mut acts = Vec::new();
         for entry in entries {
-            let feed = match feeds.entry(entry.feed) {
-                hash_map::Entry::Occupied(known) => known.into_mut(),
-                hash_map::Entry::Vacant(place) => {
-                    place.insert(FeedForRules::read(store, entry.feed, &self.accounts)?)
-                }
-            };
             // A feed that was removed meanwhile has no entries any more.
-            let Some(feed) = feed else { continue };
+            let Some(feed) = feeds.get(&entry.feed) else { continue };
             let shown = feed.entry(entry);
             for found in self.matcher.matches(&shown, &mut self.states, &mut self.scratch) {
                 let Some(rule) = self.rules.get(&found.query) else { continue };
@@ -127,23 +120,34 @@ struct FeedForRules {
     readers: BTreeSet<AccountId>,
 }
 
+/// Reads the feeds of these entries, with all their readers who have rules.
+fn feeds_for_rules(
+    store: &Store,
+    entries: &[EntryRow],
+) -> Result<HashMap<FeedId, FeedForRules>, StoreError> {
+    let feeds: BTreeSet<FeedId> = entries.iter().map(|entry| entry.feed).collect();
+    let feeds: Vec<FeedId> = feeds.into_iter().collect();
+    let mut audiences = store.feed_audiences(&feeds)?;
+    let rows = store.feed_rows(&feeds)?.into_iter();
+    Ok(rows
+        .map(|row| {
+            let audience = audiences.remove(&row.id).unwrap_or_default();
+            (row.id, FeedForRules::new(row, audience))
+        })
+        .collect())
+}
+
 impl FeedForRules {
-    fn read(
-        store: &Store,
-        feed: FeedId,
-        accounts: &[AccountId],
-    ) -> Result<Option<FeedForRules>, StoreError> {
-        let Some(row) = store.feed_rows(&[feed])?.pop() else { return Ok(None) };
-        let audience = store.feed_audience(feed, accounts)?;
+    fn new(row: FeedRow, audience: FeedAudience) -> FeedForRules {
         let named = |(account, tags): (&AccountId, &Vec<String>)| {
             tags.iter().map(|tag| tag_of(*account, tag)).collect::<Vec<_>>()
         };
-        Ok(Some(FeedForRules {
+        FeedForRules {
             url: row.location.url.as_str().to_owned(),
             language: row.facts.language,
             tags: audience.iter().flat_map(named).collect(),
             readers: audience.into_keys().collect(),
-        }))
+        }
     }
 
     fn entry<'a>(&'a self, entry: &'a EntryRow) -> Entry<'a> {

@@ -71,6 +71,9 @@ pub struct Settings {
     pub stop_grace: Duration,
     /// Every answer is kept as it came, for a recording. The fetcher must keep the heads.
     pub keeps_answers: bool,
+    /// Every document is read and looked up as if it were the first one of its feed: neither its
+    /// hash nor the window saves anything. Only for comparisons.
+    pub reads_whole: bool,
     /// The form of jobs and results on the local channel. Tests use the wire form.
     pub local_form: LocalForm,
     /// The key of stored secrets.
@@ -113,6 +116,7 @@ impl Settings {
             people: PeopleSettings::default(),
             stop_grace: STOP_GRACE,
             keeps_answers: false,
+            reads_whole: false,
             local_form: LocalForm::Values,
             key_file: KeyFile::new(PathBuf::new()),
             seed: 0,

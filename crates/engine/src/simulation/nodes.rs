@@ -6,10 +6,12 @@ use std::time::Duration;
 use dispatch::machine::Here;
 use dispatch::{GrantId, PollReading, PollResult, SoFar};
 use feed::{Domain, FeedId, Time};
-use terminal::{Acceptance, Outbox};
+use terminal::{Acceptance, Outbox, SendableResult};
+use tokio::sync::oneshot;
+use url::Url;
 
-use crate::plan::{Gaps, Plan};
-use crate::terminals::Terminals;
+use crate::plan::{Gaps, GrantedTurn, Plan};
+use crate::terminals::{GrantedRequest, Terminals};
 
 pub const N_DOMAINS: u32 = 12;
 /// Feeds of each domain.
@@ -35,14 +37,38 @@ pub struct Health {
     pub no_database_until: u64,
 }
 
+/// A granted request on its way.
+#[derive(Clone, Debug)]
+pub struct SimulatedJob {
+    pub epoch: i64,
+    pub grant: GrantId,
+    pub feed: FeedId,
+    pub generation: u32,
+    /// The domain that was granted.
+    pub domain: u32,
+    /// The domain that gets the request.
+    pub target: u32,
+    pub n_hops: u32,
+    pub is_errand: bool,
+    pub send_by: Duration,
+    pub terminal: usize,
+}
+
 /// An active controller: the state of one epoch.
 pub struct Epoch {
     pub epoch: i64,
-    pub plan: Plan<()>,
+    /// A poll that waits for its next hop is the domain that the redirect leads to, and the number
+    /// of hops with it.
+    pub plan: Plan<(u32, u32)>,
     pub terminals: Terminals,
     /// When its stopwatch started.
     pub started: u64,
-    pub feed_of: HashMap<GrantId, (FeedId, u32)>,
+    /// Errands that wait for their turn.
+    pub waiting: Vec<oneshot::Receiver<GrantedTurn>>,
+    /// Errands under way: domain and end.
+    pub errands: HashMap<GrantId, (u32, Duration)>,
+    /// The redirects of polls at terminals.
+    pub hops: HashMap<GrantId, u32>,
 }
 
 /// A row of the simulated table `grants`.
@@ -50,6 +76,7 @@ pub struct Epoch {
 pub struct SimulatedRow {
     pub number: u64,
     pub domain: u32,
+    pub terminal: usize,
     pub until: u64,
 }
 
@@ -69,7 +96,20 @@ impl Epoch {
             plan.hold(row.domain, GrantId(row.number), Duration::from_millis(row.until - now));
         }
         let terminals = Terminals::new(None, wall(now));
-        Epoch { epoch, plan, terminals, started: now, feed_of: HashMap::new() }
+        terminals.note_earlier(rows.iter().map(|row| {
+            let terminal = format!("t{}", row.terminal).into();
+            let request = GrantedRequest { terminal, domain: name(row.domain), feed: None };
+            (GrantId(row.number), request)
+        }));
+        Epoch {
+            epoch,
+            plan,
+            terminals,
+            started: now,
+            waiting: Vec::new(),
+            errands: HashMap::new(),
+            hops: HashMap::new(),
+        }
     }
 
     /// Its stopwatch.
@@ -122,18 +162,31 @@ impl SimulatedTerminal {
             in_flight: Vec::new(),
             held: self.outbox.len(),
             draining: false,
-            round_trip: None,
+            round_trip: self.rules.epoch().map(|_| Duration::ZERO),
             window_questions: 0,
-            takes_errands: false,
+            takes_errands: true,
         }
     }
 
-    /// Keeps the result of a request, or of one that was not sent.
-    pub fn keep(&mut self, grant: GrantId, feed: FeedId, generation: u32, sent: bool, now: u64) {
-        let reading = if sent { PollReading::Gone } else { PollReading::NotSent };
+    /// Keeps the result of a request, or of one that was not sent. `to` is where it redirects.
+    /// Returns false if the grant has a result already.
+    pub fn keep(&mut self, job: &SimulatedJob, to: Option<u32>, sent: bool, now: u64) -> bool {
+        let url = |domain| Url::parse(&format!("http://{}/", name(domain).as_str()));
+        let reading = match to.map(url) {
+            Some(Ok(to)) => PollReading::Moved { to, permanent: false },
+            _ if sent => PollReading::Gone,
+            _ => PollReading::NotSent,
+        };
+        let SimulatedJob { grant, feed, generation, .. } = *job;
         let result = PollResult::bare(grant, feed, generation, SoFar::default(), reading);
         let clock = self.clock(now);
         self.in_flight.remove(&grant);
-        self.outbox.keep(result, clock);
+        self.outbox.keep(SendableResult::new(result), clock)
     }
+}
+
+/// The number of the domain that a redirect leads to.
+pub fn domain_of(url: &Url) -> u32 {
+    let number = url.host_str().and_then(|host| host.strip_prefix('d')?.split_once('.'));
+    number.and_then(|(number, _)| number.parse().ok()).expect("a domain of the simulation")
 }

@@ -6,11 +6,11 @@ use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 
 use dispatch::{GrantId, PollResult};
-use feed::FeedId;
 use terminal::BrokenRule;
 
 use super::nodes::{
-    EXCHANGE_MAX, Epoch, FEEDS_EACH, Health, N_DOMAINS, SimulatedRow, SimulatedTerminal,
+    EXCHANGE_MAX, Epoch, FEEDS_EACH, Health, N_DOMAINS, SimulatedJob, SimulatedRow,
+    SimulatedTerminal,
 };
 use crate::plan::grant_life;
 
@@ -29,6 +29,12 @@ pub struct Rules {
     pub without_rows: bool,
     /// A job without an answer goes to another terminal too.
     pub shared_queue: bool,
+    /// A terminal follows redirects without a grant for the next domain.
+    pub follows_redirects: bool,
+    /// A redirected poll without an answer is planned at the domain of its last request.
+    pub stays_at_target: bool,
+    /// A terminal forgets a result when it has sent it.
+    pub forgets_results: bool,
 }
 
 /// The counts of one life.
@@ -38,17 +44,12 @@ pub struct SimulatedTally {
     pub n_takeovers: u64,
     pub n_overlaps: u64,
     pub n_recorded: u64,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct SimulatedJob {
-    pub epoch: i64,
-    pub grant: GrantId,
-    pub feed: FeedId,
-    pub generation: u32,
-    pub domain: u32,
-    pub send_by: Duration,
-    pub terminal: usize,
+    pub n_hops: u64,
+    pub n_errands: u64,
+    /// Results that a terminal had, and those that ended in a known way: a controller answered
+    /// them, their terminal died, or it still has them.
+    pub n_results: u64,
+    pub n_accounted: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -60,6 +61,7 @@ pub(super) enum SimEvent {
     Committed { controller: usize, epoch: i64, jobs: Vec<SimulatedJob> },
     Job { life: u64, job: SimulatedJob },
     RequestEnds { life: u64, job: SimulatedJob, request: u64 },
+    Errand(usize),
     Here { terminal: usize, life: u64, asked_at: Duration },
     Seat { terminal: usize, life: u64, asked_at: Duration, epoch: i64, clock: Duration },
     Result { terminal: usize, life: u64, epoch: i64, domain: u32, result: Box<PollResult> },
@@ -70,7 +72,7 @@ pub struct SimulatedWorld {
     pub(super) rules: Rules,
     pub(super) now: u64,
     chance: u64,
-    n_events: u64,
+    pub(super) n_events: u64,
     queue: BinaryHeap<Reverse<(u64, u64)>>,
     events: HashMap<u64, SimEvent>,
     pub(super) controllers: Vec<(Health, Option<Epoch>)>,
@@ -81,7 +83,7 @@ pub struct SimulatedWorld {
     pub(super) rows: Vec<SimulatedRow>,
     pub(super) generations: Vec<u32>,
     /// Requests under way: number, domain, terminal's life.
-    under_way: HashMap<u64, (u32, u64)>,
+    pub(super) under_way: HashMap<u64, (u32, u64)>,
     pub(super) tally: SimulatedTally,
 }
 
@@ -109,6 +111,7 @@ impl SimulatedWorld {
             world.after(place as u64 * 10, SimEvent::Terminal(place));
         }
         (0..N_CONTROLLERS).for_each(|c| world.after(c as u64 * 7, SimEvent::Controller(c)));
+        (0..N_CONTROLLERS).for_each(|c| world.after(500, SimEvent::Errand(c)));
         world.after(3000, SimEvent::Fault);
         world
     }
@@ -123,6 +126,8 @@ impl SimulatedWorld {
                 self.happen(event);
             }
         }
+        let n_held: usize = self.terminals.iter().map(|(_, one)| one.outbox.len()).sum();
+        self.tally.n_accounted += n_held as u64;
         self.tally
     }
 
@@ -173,6 +178,7 @@ impl SimulatedWorld {
             SimEvent::Committed { controller, epoch, jobs } => self.depart(controller, epoch, jobs),
             SimEvent::Job { life, job } => self.job(life, job),
             SimEvent::RequestEnds { life, job, request } => self.request_ends(life, job, request),
+            SimEvent::Errand(c) => self.errand(c),
             SimEvent::Here { terminal, life, asked_at } => self.here(terminal, life, asked_at),
             SimEvent::Seat { terminal, life, asked_at, epoch, clock } => {
                 let event = SimEvent::Seat { terminal, life, asked_at, epoch, clock };
@@ -187,7 +193,8 @@ impl SimulatedWorld {
             SimEvent::Answer { terminal, life, grant } => {
                 let event = SimEvent::Answer { terminal, life, grant };
                 if self.is_there(terminal, life, event) {
-                    self.terminals[terminal].1.outbox.answered(grant);
+                    let was_kept = self.terminals[terminal].1.outbox.answered(grant);
+                    self.tally.n_accounted += u64::from(was_kept);
                 }
             }
         }
@@ -231,11 +238,12 @@ impl SimulatedWorld {
         let life = self.terminals[place].1.life;
         // Its requests end with it.
         self.under_way.retain(|_, (_, of)| *of != life);
+        self.tally.n_accounted += self.terminals[place].1.outbox.len() as u64;
         self.terminals[place].1 = self.new_terminal(place);
     }
 
     /// Returns whether a terminal with this life can act now. A paused one acts later.
-    fn is_there(&mut self, terminal: usize, life: u64, event: SimEvent) -> bool {
+    pub(super) fn is_there(&mut self, terminal: usize, life: u64, event: SimEvent) -> bool {
         let (health, one) = &self.terminals[terminal];
         if one.life != life || health.dead_until > self.now || health.cut_until > self.now {
             return false;
@@ -283,71 +291,5 @@ impl SimulatedWorld {
         let rows = if self.rules.without_rows { &[][..] } else { &self.rows[..] };
         let begun = Epoch::begin(epoch + 1, rows, &self.generations, self.now);
         self.controllers[c].1 = Some(begun);
-    }
-
-    fn job(&mut self, life: u64, job: SimulatedJob) {
-        let t = job.terminal;
-        if !self.is_there(t, life, SimEvent::Job { life, job: job.clone() }) {
-            return;
-        }
-        let now = self.now;
-        let terminal = &mut self.terminals[t].1;
-        let clock = terminal.clock(now);
-        if !terminal.rules.arrived(job.grant, clock) {
-            return;
-        }
-        if !terminal.rules.may_send(job.epoch, job.send_by, clock) {
-            return terminal.keep(job.grant, job.feed, job.generation, false, now);
-        }
-        terminal.in_flight.insert(job.grant);
-        self.tally.n_requests += 1;
-        let is_busy = self.under_way.values().any(|(domain, _)| *domain == job.domain);
-        self.tally.n_overlaps += u64::from(is_busy);
-        let lasts = match self.below(20) {
-            0 => 1 + self.below(EXCHANGE_MAX.as_millis() as u64),
-            _ => 20 + self.below(1500),
-        };
-        self.n_events += 1;
-        let request = self.n_events;
-        self.under_way.insert(request, (job.domain, life));
-        self.after(lasts, SimEvent::RequestEnds { life, job, request });
-    }
-
-    fn request_ends(&mut self, life: u64, job: SimulatedJob, request: u64) {
-        self.under_way.remove(&request);
-        let now = self.now;
-        let (health, terminal) = &mut self.terminals[job.terminal];
-        if terminal.life != life {
-            return;
-        }
-        if health.paused_until > now {
-            let wait = health.paused_until - now + 1;
-            return self.after(wait, SimEvent::RequestEnds { life, job, request });
-        }
-        terminal.keep(job.grant, job.feed, job.generation, true, now);
-    }
-
-    fn terminal(&mut self, t: usize) {
-        self.after(100, SimEvent::Terminal(t));
-        let now = self.now;
-        let (health, terminal) = &mut self.terminals[t];
-        if health.dead_until > now || health.paused_until > now {
-            return;
-        }
-        let (life, clock, is_cut) = (terminal.life, terminal.clock(now), health.cut_until > now);
-        let due = if is_cut { Vec::new() } else { terminal.outbox.due(clock) };
-        let epoch = terminal.rules.epoch();
-        if now >= terminal.said_here + 2000 {
-            terminal.said_here = now;
-            if !is_cut {
-                self.send(&SimEvent::Here { terminal: t, life, asked_at: clock });
-            }
-        }
-        for result in due {
-            let domain = result.feed.0 / FEEDS_EACH;
-            let Some(epoch) = epoch else { continue };
-            let result = Box::new(result);
-            self.send(&SimEvent::Result { terminal: t, life, epoch, domain, result });
-        }
     }
 }

@@ -112,9 +112,10 @@ async fn record(
     let observed = observe(store, input, &items, dates, parcel.at, true)?;
     let n_new = observed.n_new();
     let settings = &context.settings;
-    let document = PushedDocument { items, observed, dates };
-    let mut record = conclude::push_record(input, push, parcel, document, settings);
-    crate::facts::complete_pushed(&mut record.entries, input, parcel.at, &settings.articles);
+    let pushed = PushedDocument { items, observed, dates };
+    let mut record = conclude::push_record(input, push, parcel, pushed, settings);
+    let entries = &mut record.entries;
+    crate::facts::complete_pushed(entries, document, input, parcel.at, &settings.articles);
     let next_at = record.next.at;
     let edited = crate::articles::edited_keys(Some(&record.entries));
     store.record_push(record).await?;

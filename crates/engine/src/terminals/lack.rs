@@ -25,7 +25,7 @@ impl Terminals {
         let mut registry = self.lock();
         let mut connected = registry.list.iter().filter(|slot| {
             let fits = region.is_none() || slot.region.as_deref() == region;
-            fits && slot.room > 0 && !slot.draining && !slot.is_silent(clock)
+            fits && slot.room > 0 && !slot.finishes() && slot.hears() && !slot.is_silent(clock)
         });
         let of = region.map(|region| format!(" of region {region}")).unwrap_or_default();
         if connected.next().is_some() {
@@ -43,7 +43,10 @@ impl Terminals {
         registry.lacking.retain(|_, asked| clock.saturating_sub(*asked) < LACKS_FOR);
         let is_served = |region: &str| {
             let mut slots = registry.list.iter();
-            slots.any(|slot| slot.region.as_deref() == Some(region) && !slot.is_silent(clock))
+            slots.any(|slot| {
+                let is_there = slot.hears() && !slot.is_silent(clock);
+                is_there && slot.region.as_deref() == Some(region)
+            })
         };
         registry.lacking.keys().filter(|region| !is_served(region)).cloned().collect()
     }

@@ -294,6 +294,26 @@ async fn queries_wait_for_the_page_and_others_do_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_over_the_past_waits_for_pages_that_are_on_their_way() {
+    let site = Site::new();
+    let house = house(&site, ArticlesSettings::default()).await;
+    add(&house, ArticleMode::Every).await;
+    site.is_slow.store(true, Ordering::SeqCst);
+    site.n_items.store(3, Ordering::SeqCst);
+    poll(&house).await;
+    assert!(house.until(|house| house.n_asked("a.test/page/3") > 0).await);
+    let text = r#"CREATE FEED Volcano AS RETURN ALL FEEDS WHERE ARTICLE CONTAINS "vulkan""#;
+    let (file, text) = ("test.query".to_owned(), text.to_owned());
+    let past = Some(86_400);
+    house
+        .act(Command::Query { wish: QueriesCommand::Apply { file, text, past, account: None } })
+        .await;
+    assert_eq!(positions(&house, "Volcano"), []);
+    site.is_slow.store(false, Ordering::SeqCst);
+    assert!(house.until(|house| positions(house, "Volcano") == [(1, 3)]).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn at_the_deadline_queries_decide_without_the_page_once() {
     let site = Site::new();
     let wait = Duration::from_secs(600);

@@ -322,3 +322,28 @@ async fn a_digest_is_sent_at_its_hour_with_all_entries_since_the_last_one() {
     assert_eq!(house.delivery().n_waiting, 0);
     house.engine.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_delivered_for_an_owner_who_is_not_an_administrator_any_more() {
+    let (url, taken) = receiver(Arc::new(AtomicU16::new(200))).await;
+    let statement = format!("CREATE FEED All AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}\"");
+    let house = House::new(DeliverySettings::default(), &statement).await;
+    house.see(&["one"]);
+    house.pass(Duration::ZERO).await;
+    assert_eq!(taken.lock().unwrap().len(), 1);
+    let store = &house.engine.store;
+    let role = Some(store::AccountRole::Admin);
+    let add = |name| store.add_account_as(name, "x", role, START).unwrap().unwrap();
+    let (anna, _) = (add("anna"), add("carl"));
+    store.hand_over_queries().unwrap();
+    store.set_role(anna, store::AccountRole::Reader).unwrap().unwrap();
+    house.see(&["two"]);
+    house.pass(Duration::ZERO).await;
+    let row = house.delivery();
+    assert_eq!((taken.lock().unwrap().len(), row.n_waiting), (1, 1), "{row:?}");
+    assert!(row.error.unwrap().contains("not an administrator any more"));
+    store.set_role(anna, store::AccountRole::Admin).unwrap().unwrap();
+    house.pass(Duration::from_secs(4000)).await;
+    assert_eq!(taken.lock().unwrap().len(), 2, "nothing is lost");
+    house.engine.stop().await;
+}

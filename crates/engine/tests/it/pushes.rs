@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dispatch::command::{Command, CommandResult};
 use engine::{PushSettings, Settings};
-use feed::FeedId;
+use feed::{EntryId, FeedId};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use store::HubVerification;
@@ -16,7 +16,8 @@ const RSS: &str = "<rss version='2.0' xmlns:a='http://www.w3.org/2005/Atom'><cha
 /// An answer with a document that names a hub.
 fn named(hub: &str, id: &str) -> String {
     let body = format!(
-        "{RSS}<a:link rel='hub' href='{hub}'/><item><guid>{id}</guid></item></channel></rss>"
+        "{RSS}<a:link rel='hub' href='{hub}'/><language>de</language>\
+         <category>Sport</category><item><guid>{id}</guid></item></channel></rss>"
     );
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
@@ -68,6 +69,13 @@ async fn a_push_that_cannot_be_recorded_delays_no_other_feed() {
     assert_eq!(first(&house), 0);
     store::testing::allow(&location, "entries");
     assert!(house.until(|house| first(house) == 2).await, "what could not be kept comes again");
+    let filter = store::EntryFilter { feed: None, limit: 10 };
+    let entries = store.entries(EntryId(0), &filter).unwrap();
+    assert_eq!(entries.len(), 5);
+    for entry in entries {
+        let (language, category) = (entry.facts.language.unwrap(), entry.facts.category.unwrap());
+        assert_eq!((language.tag.as_str(), category.name.as_str()), ("de", "Sport"), "as polled");
+    }
     house.engine.stop().await;
 }
 

@@ -6,18 +6,18 @@ use std::time::Duration;
 use dispatch::command::{Command, FetchSettingsChange, QueriesCommand, SealedSetting};
 use engine::Settings;
 use engine::command::carry_out;
-use feed::{FeedId, FeedUrl};
-use store::{AccountId, FeedFilter, NewFeed};
+use feed::{EntryId, FeedId, FeedUrl, FetchSetting};
+use store::{AccountId, FeedFilter, FetchSettingRow, NewFeed};
 
 use crate::scripted::{House, document};
 
-struct Two {
-    house: House,
-    anna: AccountId,
-    bert: AccountId,
+pub struct Two {
+    pub house: House,
+    pub anna: AccountId,
+    pub bert: AccountId,
 }
 
-async fn two() -> Two {
+pub async fn two() -> Two {
     let answer = |place: &str| {
         // Each feed has an entry of its own.
         let id: String = place.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -31,21 +31,21 @@ async fn two() -> Two {
 }
 
 impl Two {
-    async fn subscribe(&self, account: AccountId, place: &str, tags: &[&str]) {
+    pub async fn subscribe(&self, account: AccountId, place: &str, tags: &[&str]) {
         let (urls, account) = (vec![self.house.url(place)], Some(account.0));
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         self.house.act(Command::Add { urls, tags, poll: false, force: true, account }).await;
     }
 
     /// Subscribes past the engine, so that nothing is recorded before all have subscribed.
-    fn subscribe_without_poll(&self, account: AccountId, place: &str, tags: &[&str]) {
+    pub fn subscribe_without_poll(&self, account: AccountId, place: &str, tags: &[&str]) {
         let url = FeedUrl::parse(&self.house.url(place)).unwrap();
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         let new = NewFeed { url, title: None, site: None, tags };
         self.house.store.subscribe(account, &[new], self.house.clock.now()).unwrap();
     }
 
-    async fn apply(&self, account: AccountId, text: &str) -> Result<(), String> {
+    pub async fn apply(&self, account: AccountId, text: &str) -> Result<(), String> {
         let (file, text, past) = ("t".to_owned(), text.to_owned(), None);
         let account = (account != AccountId::LOCAL).then_some(account.0);
         let wish = QueriesCommand::Apply { file, text, past, account };
@@ -53,14 +53,14 @@ impl Two {
         done.map(drop).map_err(|error| error.to_string())
     }
 
-    async fn polled(&self, places: &[&str]) {
+    pub async fn polled(&self, places: &[&str]) {
         let all = |house: &House| places.iter().all(|place| house.n_asked(place) >= 1);
         assert!(self.house.until(all).await);
         self.house.rest().await;
     }
 
     /// The feeds whose entries a query has kept, by the end of their address.
-    fn kept(&self, query: &str) -> Vec<String> {
+    pub fn kept(&self, query: &str) -> Vec<String> {
         let store = &self.house.store;
         let query = store.query(query).unwrap().unwrap();
         let found = store.query_entries(query.id, 0, 100).unwrap().entries;
@@ -221,5 +221,143 @@ async fn a_feed_with_secrets_of_a_person_is_theirs_alone() {
     assert!(two.house.until(|house| house.n_asked("a.test/common") >= 2).await, "each is polled");
     two.house.act(fetch(two.anna, "user-agent", false)).await;
     assert_eq!(store.fetch_settings_of(own).unwrap(), []);
+    two.house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_private_feeds_of_a_removed_account_are_removed_at_once() {
+    let two = two().await;
+    let secret = "c.test/token=abc";
+    two.subscribe(two.bert, secret, &[]).await;
+    two.subscribe(two.bert, "a.test/common", &[]).await;
+    two.polled(&[secret, "a.test/common"]).await;
+    let store = &two.house.store;
+    assert!(store.remove_account(two.bert).unwrap());
+    // The engine looks every five seconds.
+    let mut feeds = Vec::new();
+    for _ in 0..600 {
+        feeds = store.feeds(&FeedFilter::default()).unwrap();
+        if feeds.len() == 1 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let left: Vec<&str> = feeds.iter().map(|row| row.location.url.as_str()).collect();
+    assert_eq!(left, [two.house.url("a.test/common")], "the common feed waits a month");
+    let asked = two.house.n_asked(secret);
+    two.house.pass(60 * 25).await;
+    assert_eq!(two.house.n_asked(secret), asked);
+    two.house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_feed_that_others_read_outlives_its_owner_without_their_settings() {
+    let two = two().await;
+    two.subscribe(two.anna, "a.test/own", &[]).await;
+    two.polled(&["a.test/own"]).await;
+    let store = &two.house.store;
+    let feed = FeedId(1);
+    assert_eq!(store.own_feed(two.anna, feed, two.house.clock.now()).unwrap(), Some(feed));
+    two.house.act(fetch(&two, Some(two.anna), feed, &["user-agent"], &[])).await;
+    // A store that is older than subscriptions has such rows.
+    let sql = format!(
+        "insert into subscriptions (account, feed, subscribed_at) values ({}, {feed}, 0)",
+        two.bert
+    );
+    store::testing::execute(store.location(), &sql);
+    assert!(store.remove_account(two.anna).unwrap());
+    // The engine looks every five seconds.
+    for _ in 0..600 {
+        if store.owner_of_feed(feed).unwrap() == Some(two.bert) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(store.owner_of_feed(feed).unwrap(), Some(two.bert));
+    assert_eq!(store.fetch_settings_of(feed).unwrap(), []);
+    assert_eq!(store.find_feed_of(two.bert, &two.house.url("a.test/own")).unwrap(), Some(feed));
+    two.house.engine.stop().await;
+}
+
+/// The command that changes settings which need no key.
+fn fetch(
+    two: &Two,
+    account: Option<AccountId>,
+    feed: FeedId,
+    set: &[&str],
+    remove: &[&str],
+) -> Command {
+    let row = two.house.store.feed(feed).unwrap();
+    let set = set.iter().map(|name| SealedSetting {
+        name: (*name).to_owned(),
+        shown: Some("x".to_owned()),
+        sealed: None,
+    });
+    let change = FetchSettingsChange {
+        origin: feed::origin_text(row.location.current().url()),
+        set: set.collect(),
+        remove: remove.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    Command::Fetch { feed: feed.to_string(), change, account: account.map(|account| account.0) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_administrator_cannot_lead_the_login_of_somebody_else_to_another_server() {
+    let two = two().await;
+    two.subscribe_without_poll(two.bert, "c.test/token=abc", &[]);
+    two.subscribe_without_poll(two.bert, "a.test/cookie", &[]);
+    let (in_address, with_cookie) = (FeedId(1), FeedId(2));
+    let store = &two.house.store;
+    let now = two.house.clock.now();
+    assert_eq!(store.own_feed(two.bert, with_cookie, now).unwrap(), Some(with_cookie));
+    let cookie = FetchSettingRow {
+        feed: with_cookie,
+        setting: FetchSetting::Cookie,
+        origin: feed::origin_text(store.feed(with_cookie).unwrap().location.current().url()),
+        shown: None,
+        sealed: Some(vec![1; 60]),
+    };
+    store.set_fetch_settings(with_cookie, vec![cookie], Vec::new(), now).unwrap();
+    let act = |command| async {
+        let done = carry_out(&two.house.engine, command, &|_, _| ()).await;
+        done.map(drop).map_err(|error| error.to_string())
+    };
+    let insecure = |account, feed, remove| fetch(&two, account, feed, &["insecure-tls"], remove);
+    for feed in [in_address, with_cookie] {
+        let error = act(insecure(None, feed, &[])).await.unwrap_err();
+        assert!(error.contains("login of somebody else"), "{error}");
+    }
+    act(insecure(Some(two.bert), with_cookie, &[])).await.unwrap();
+    act(fetch(&two, None, with_cookie, &[], &["insecure-tls"])).await.unwrap();
+    act(insecure(None, with_cookie, &["cookie"])).await.unwrap();
+    let settings = store.fetch_settings_of(with_cookie).unwrap();
+    let settings: Vec<_> = settings.into_iter().map(|row| row.setting).collect();
+    assert_eq!(settings, [FetchSetting::InsecureTls]);
+    two.house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_of_a_reader_is_on_a_public_address() {
+    let two = two().await;
+    for account in [two.anna, two.bert] {
+        two.subscribe(account, "a.test/common", &[]).await;
+    }
+    two.polled(&["a.test/common"]).await;
+    assert!(two.house.until(|house| house.store.last_entry_id().unwrap() > EntryId(0)).await);
+    let send = |account: AccountId| {
+        let target = store::ShareTarget {
+            position: 0,
+            name: "inside".to_owned(),
+            kind: store::ShareKind::Webhook,
+            template: two.house.url("b.test/hook"),
+            signing_key: "k".to_owned(),
+        };
+        let position = two.house.store.add_share_target(account, &target).unwrap().unwrap();
+        Command::Share { account: account.0, position, entry: 1 }
+    };
+    let refused = carry_out(&two.house.engine, send(two.bert), &|_, _| ()).await.unwrap_err();
+    assert!(refused.to_string().contains("not a public address"), "{refused}");
+    assert_eq!(two.house.n_asked("b.test/hook"), 0);
+    carry_out(&two.house.engine, send(two.anna), &|_, _| ()).await.unwrap();
     two.house.engine.stop().await;
 }

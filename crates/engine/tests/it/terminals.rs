@@ -43,6 +43,7 @@ impl Remote {
                 life: n.to_string(),
                 room: 4,
                 cache_bytes: 1 << 20,
+                outgoing_proxies: Vec::new(),
             };
             let terminal = Terminal::new(bus, settings);
             terminals.spawn(async {

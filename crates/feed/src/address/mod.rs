@@ -9,9 +9,12 @@ use url::Url;
 
 pub use secrets::{mask_address, mask_secrets, mask_text};
 
-/// Longer than any URL that servers accept; the limit keeps a list of feeds from filling the
-/// memory.
-const URL_BYTES_MAX: usize = 8192;
+/// Bytes of an address that the store looks up: that of a feed, a site, a receiver or an enclosure.
+/// PostgreSQL has room for about 2,700 bytes in a row of an index.
+pub const INDEXED_ADDRESS_MAX: usize = 2000;
+
+/// The longest name of a host (RFC 1035).
+const HOST_BYTES_MAX: usize = 253;
 
 /// A feed's URL as subscribed: scheme and host in lower case, no default port, no fragment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +29,7 @@ pub enum AddressError {
     Scheme(String, String),
     #[error("`{0}` names no host; write it as https://example.org/feed.xml")]
     Host(String),
-    #[error("the URL has {0} bytes; the limit is {URL_BYTES_MAX}")]
+    #[error("the URL has {0} bytes, and the limit is {INDEXED_ADDRESS_MAX}; use a shorter one")]
     TooLong(usize),
 }
 
@@ -34,10 +37,16 @@ impl FeedUrl {
     /// Reads a URL as a person or a subscription list writes it. A missing scheme means https;
     /// `feed:` is an old spelling of http.
     pub fn parse(text: &str) -> Result<FeedUrl, AddressError> {
-        let text = text.trim();
-        if text.len() > URL_BYTES_MAX {
-            return Err(AddressError::TooLong(text.len()));
+        let url = FeedUrl::from_stored(text.trim())?;
+        // Escapes make a text longer.
+        match url.as_str().len() {
+            0..=INDEXED_ADDRESS_MAX => Ok(url),
+            n => Err(AddressError::TooLong(n)),
         }
+    }
+
+    /// Reads a URL that was stored before, perhaps under another limit.
+    pub fn from_stored(text: &str) -> Result<FeedUrl, AddressError> {
         let spelled = if let Some(rest) = text.strip_prefix("feed://") {
             format!("http://{rest}")
         } else if let Some(rest) = text.strip_prefix("feed:") {
@@ -135,6 +144,9 @@ impl Domain {
 
     fn of_name(name: &str) -> Domain {
         let name = name.trim_end_matches('.').to_ascii_lowercase();
+        // A publisher may link to a host that cannot exist. The store looks domains up by name.
+        let extra = name.len().saturating_sub(HOST_BYTES_MAX);
+        let name = name[name.ceil_char_boundary(extra)..].to_owned();
         let registrable = psl::domain_str(&name).map(str::to_owned);
         Domain(registrable.unwrap_or(name))
     }
@@ -173,6 +185,21 @@ mod tests {
         check("feed:https://example.org/x", "https://example.org/x");
         check("ftp://example.org/x", "");
         check("not a url", "");
+    }
+
+    #[test]
+    fn an_address_that_no_index_can_hold_is_refused_but_still_read() {
+        let long = format!("https://example.org/{}", "a".repeat(INDEXED_ADDRESS_MAX - 20));
+        check(&long, &long);
+        for text in [format!("{long}a"), format!("https://example.org/{}", "ä".repeat(400))] {
+            let error = FeedUrl::parse(&text).unwrap_err().to_string();
+            assert!(error.contains("the limit is 2000; use a shorter one"), "{error}");
+            assert!(FeedUrl::from_stored(&text).is_ok());
+        }
+        let host = format!("https://{}.example.org/", vec!["x".repeat(60); 50].join("."));
+        assert_eq!(Domain::of(&Url::parse(&host).unwrap()).as_str(), "example.org");
+        let host = format!("https://{}/", "x".repeat(3000));
+        assert_eq!(Domain::of(&Url::parse(&host).unwrap()).as_str().len(), HOST_BYTES_MAX);
     }
 
     #[test]

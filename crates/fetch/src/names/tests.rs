@@ -1,9 +1,8 @@
 //! Overrides, and a name server on loopback that knows a few names.
 
-use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use tokio::net::UdpSocket;
 
+use super::testing::names_by;
 use super::*;
 
 fn names(allow_private: bool, addresses: &[&str]) -> Names {
@@ -54,13 +53,7 @@ async fn dns_on_loopback() -> Names {
             let _ = socket.send_to(&reply(&query[..n]), from).await;
         }
     });
-    let mut connection = ConnectionConfig::udp();
-    connection.port = port;
-    let server = NameServerConfig::new([127, 0, 0, 1].into(), true, vec![connection]);
-    let config = ResolverConfig::from_parts(None, Vec::new(), vec![server]);
-    let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-    limit(builder.options_mut());
-    Names::with_dns(HashMap::new(), false, Ok(builder.build().unwrap()))
+    names_by(port)
 }
 
 /// Returns the query's id and question, then the known addresses.

@@ -11,7 +11,8 @@ use crate::server::{answer, replies};
 use crate::{body, fetcher, settings};
 
 async fn ask(fetcher: &Fetcher, url: &str, own: &RequestSettings) -> Exchange {
-    fetcher.fetch_tailored(&Url::parse(url).unwrap(), &Validators::default(), own).await
+    let (url, none) = (Url::parse(url).unwrap(), Validators::default());
+    fetcher.place().await.fetch(&url, &none, Some(own)).await
 }
 
 fn text(text: &str) -> Option<String> {

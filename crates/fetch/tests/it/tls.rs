@@ -131,10 +131,10 @@ async fn a_feed_may_ignore_certificates_for_itself_only() {
     let url = Url::parse(&format!("https://127.0.0.1:{}/", server.port)).unwrap();
     let own = feed::RequestSettings { insecure_tls: true, ..Default::default() };
     let none = Validators::default();
-    assert_eq!(body(&fetcher.fetch_tailored(&url, &none, &own).await), b"<rss/>");
+    assert_eq!(body(&fetcher.place().await.fetch(&url, &none, Some(&own)).await), b"<rss/>");
     assert_failure(&fetcher.fetch(&url, &none).await, FailureKind::Tls, "certificate");
     let checked = feed::RequestSettings::default();
-    let exchange = fetcher.fetch_tailored(&url, &none, &checked).await;
+    let exchange = fetcher.place().await.fetch(&url, &none, Some(&checked)).await;
     assert_failure(&exchange, FailureKind::Tls, "certificate");
 }
 

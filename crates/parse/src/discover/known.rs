@@ -107,6 +107,13 @@ mod tests {
             "https://www.youtube.com/watch?v=abc",
             "https://mygitlab.example/a/b",
             "https://a.b.substack.com/",
+            // The name of a person there is not that of a publication.
+            "https://substack.com/@someone",
+            "https://www.tumblr.com/tagged/cats",
+            "https://www.tumblr.com/explore/trending",
+            "https://www.tumblr.com/search/a",
+            "https://vimeo.com/watch",
+            "https://github.com/settings",
             "https://example.org/r/rust",
             "https://news.example/2026/11/story",
             "https://medium.com/feed/@someone",

@@ -1,6 +1,6 @@
 //! Subscription lists: real ones, broken ones, and a round trip.
 
-use parse::opml::{Opml, Outline, read, write};
+use parse::opml::{Opml, Outline, read, write, write_in_order};
 
 use crate::corpus;
 
@@ -67,6 +67,30 @@ fn nested_folders_become_one_tag_and_nest_again() {
     assert_eq!(text.matches("<outline text=\"a\">").count(), 1, "{text}");
     assert_eq!(text.matches("<outline text=\"b\">").count(), 1, "{text}");
     assert_eq!(sorted(read(text.as_bytes()).unwrap().outlines), sorted(list.outlines));
+}
+
+#[test]
+fn folders_are_written_by_name_or_in_the_order_of_their_feeds() {
+    let outline = |url: &str, tag: &str| Outline {
+        url: format!("http://e.org/{url}"),
+        tags: Some(tag).filter(|tag| !tag.is_empty()).map(str::to_owned).into_iter().collect(),
+        ..Outline::default()
+    };
+    let list = [
+        outline("1", "z/b"),
+        outline("2", "a"),
+        outline("3", ""),
+        outline("4", "z/a"),
+        outline("5", "z"),
+    ];
+    let urls = |text: String| -> Vec<String> {
+        let outlines = read(text.as_bytes()).unwrap().outlines;
+        outlines.iter().map(|one| one.url.trim_start_matches("http://e.org/").to_owned()).collect()
+    };
+    assert_eq!(urls(write("x", &list)), ["3", "2", "5", "4", "1"]);
+    let text = write_in_order("x", &list);
+    assert_eq!(text.matches("<outline text=\"z\">").count(), 1, "each folder once: {text}");
+    assert_eq!(urls(text), ["3", "5", "1", "4", "2"]);
 }
 
 #[test]

@@ -107,6 +107,11 @@ impl Matcher {
         self.plan(id).map(|(_, plan)| &*plan.name)
     }
 
+    /// Returns the query with a name.
+    pub fn named(&self, name: &str) -> Option<QueryId> {
+        self.slot_named(name).map(|slot| self.heads[slot as usize].id)
+    }
+
     /// Removes a query. Returns whether it existed.
     pub fn remove(&mut self, id: QueryId) -> bool {
         let Some(slot) = self.slot(id) else { return false };

@@ -9,7 +9,8 @@ use crate::db::columns::{time, words};
 use crate::db::sql::Connection;
 use crate::error::DbError;
 use crate::matching::{ArrivedArticle, ArrivedEntry, MatcherSlot, change_states};
-use crate::queries::matches::{FeedView, add, wake_receivers};
+use crate::queries::matches::{FeedView, add, kept_by, wake_receivers};
+use crate::queries::replay::is_new_match;
 
 /// Lets the waiting queries decide on an entry, if they still wait. Returns the number of matches.
 pub(super) fn decide(
@@ -45,7 +46,8 @@ pub(super) fn decide(
             feed,
             feed_url: &view.url,
             tags: &view.tags,
-            language: text(8)?,
+            // Entries of earlier versions have only what they and their feed declare.
+            language: text(8)?.or(view.language.as_deref()),
             topic: topic.and_then(|topic| u8::try_from(topic).ok()),
             title: text(1)?,
             summary: text(2)?,
@@ -59,23 +61,18 @@ pub(super) fn decide(
             // the outbox.
             seen_at: now,
         };
-        let matches = matcher.match_waiting(&arrived, &kept_by(conn, entry)?);
-        for one in &matches {
-            add(conn, one, entry)?;
+        let mut matched_by = HashSet::new();
+        for one in matcher.match_waiting(&arrived, &kept_by(conn, entry)?) {
+            // A query that was replaced may have kept the entry before it waited for pages.
+            if is_new_match(conn, one.query, entry)? {
+                add(conn, &one, entry)?;
+                matched_by.insert(one.query);
+            }
         }
-        let matched_by: HashSet<_> = matches.iter().map(|one| one.query).collect();
+        let n_matches = matched_by.len() as u64;
         wake_receivers(conn, matched_by)?;
         change_states(conn, &matcher.take_changes())?;
-        Ok(matches.len() as u64)
+        Ok(n_matches)
     })?;
     Ok(n_matches.unwrap_or(0))
-}
-
-/// Returns the names of the queries that have kept an entry.
-fn kept_by(conn: &Connection, entry: EntryId) -> Result<Vec<String>, DbError> {
-    let sql = "select distinct q.name from query_entries m join queries q on q.id = m.query \
-               where m.entry = $1 order by q.name";
-    let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([entry.0], |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }

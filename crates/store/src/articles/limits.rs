@@ -1,12 +1,34 @@
 //! The number of pages asked for on each day, and what sites say in robots.txt.
 
-use feed::Time;
+use feed::{INDEXED_ADDRESS_MAX, Time};
 
 use crate::db::columns::{count, time};
-use crate::db::sql::{OptionalExtension, params};
+use crate::db::sql::{Connection, OptionalExtension, params};
+use crate::error::DbError;
 use crate::{Store, StoreError};
 
 const DAY_MS: i64 = 86_400_000;
+
+/// The name under which pages of people are counted. It cannot be a domain.
+const OF_PEOPLE: &str = "of people";
+
+/// Counts a page that is asked for, and forgets earlier days. A page of a domain counts for it and
+/// for all, a page that a person asked for counts by itself.
+pub(super) fn count_page(
+    conn: &Connection,
+    domain: Option<&str>,
+    now: Time,
+) -> Result<(), DbError> {
+    let day = now.millis().div_euclid(DAY_MS);
+    let sql = "insert into article_days (domain, day, n) values ($1, $2, 1) \
+               on conflict (domain, day) do update set n = article_days.n + 1";
+    let names = domain.map_or(vec![OF_PEOPLE], |domain| vec![domain, ""]);
+    for name in names {
+        conn.prepare_cached(sql)?.execute(params![name, day])?;
+    }
+    conn.prepare_cached("delete from article_days where day < $1")?.execute([day])?;
+    Ok(())
+}
 
 /// The rules of a site from its robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,19 +55,9 @@ impl Store {
         })
     }
 
-    /// Counts a page that is asked for, and forgets earlier days.
-    pub async fn count_article(&self, domain: String, now: Time) -> Result<(), StoreError> {
-        self.write_async(move |conn| {
-            let day = now.millis().div_euclid(DAY_MS);
-            let sql = "insert into article_days (domain, day, n) values ($1, $2, 1) \
-                       on conflict (domain, day) do update set n = article_days.n + 1";
-            for name in [domain.as_str(), ""] {
-                conn.prepare_cached(sql)?.execute(params![name, day])?;
-            }
-            conn.prepare_cached("delete from article_days where day < $1")?.execute([day])?;
-            Ok(())
-        })
-        .await
+    /// Returns how many pages people asked for today, with those of entries that they opened.
+    pub fn articles_of_people_today(&self, now: Time) -> Result<u64, StoreError> {
+        self.articles_today(OF_PEOPLE, now).map(|(n, _)| n)
     }
 
     /// Returns the stored rules of a site, also if they have expired.
@@ -64,8 +76,12 @@ impl Store {
         })
     }
 
-    /// Stores the rules of a site, and deletes those that expired more than a day ago.
+    /// Stores the rules of a site, and deletes those that expired more than a day ago. Leaves out a
+    /// site whose name is too long to exist.
     pub async fn put_robots(&self, row: RobotsRow) -> Result<(), StoreError> {
+        if row.origin.len() > INDEXED_ADDRESS_MAX {
+            return Ok(());
+        }
         self.write_async(move |conn| {
             let sql = "insert into robots (origin, fetched_at, expires_at, rules) \
                        values ($1, $2, $3, $4) on conflict (origin) do update set \

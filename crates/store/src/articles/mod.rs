@@ -5,6 +5,7 @@
 //! Nothing here fetches or extracts. The transaction that records an article also shows the entry
 //! to the queries that waited for it.
 
+mod attempts;
 mod deciding;
 mod late;
 mod limits;
@@ -13,9 +14,10 @@ mod record;
 mod requests;
 mod retention;
 
+pub use attempts::{ArticleAttempt, ArticleTry, PostponedArticle};
 pub use late::LateDecisions;
 pub use limits::RobotsRow;
-pub use record::{ArticleAttempt, ArticleFailure, ArticleRecord, NewArticle};
+pub use record::{ArticleFailure, ArticleRecord, NewArticle};
 pub use requests::{ArticleRequest, ArticleState, WaitingArticle};
 
 use std::collections::HashMap;
@@ -115,15 +117,19 @@ impl Store {
     }
 
     /// Returns the plain texts of the pages behind entries, for searches, and when each was
-    /// fetched.
+    /// fetched. They are cut at `chars_max`: some pages are books.
     pub fn article_texts(
         &self,
         entries: &[EntryId],
+        chars_max: usize,
     ) -> Result<HashMap<EntryId, (Time, String)>, StoreError> {
         self.read(|conn| {
-            let sql = "select fetched_at, text from articles where entry = $1 and text is not null";
+            let sql = format!(
+                "select fetched_at, substr(text, 1, {chars_max}) from articles \
+                 where entry = $1 and text is not null"
+            );
             let keys: Vec<Value<'_>> = entries.iter().map(|id| Value::Int(id.0)).collect();
-            let found = conn.prepare_cached(sql)?.each(&keys, &[], |place, row| {
+            let found = conn.prepare_cached(&sql)?.each(&keys, &[], |place, row| {
                 Ok((entries[place], (time(row, 0)?, row.get(1)?)))
             })?;
             Ok(found.into_iter().collect())

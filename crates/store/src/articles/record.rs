@@ -46,16 +46,6 @@ pub struct NewArticle {
     pub last_modified: Option<Vec<u8>>,
 }
 
-/// A try that failed and is repeated, or left to the deadline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArticleAttempt {
-    pub entry: EntryId,
-    pub tries: u32,
-    /// When the next try is due.
-    pub next_at: Time,
-    pub error: String,
-}
-
 impl Store {
     /// Records the end of a request. Returns the number of matches of queries that waited for it.
     /// An entry that was deleted meanwhile changes nothing. A failure replaces no article.
@@ -101,18 +91,6 @@ impl Store {
             .await?;
         self.counters().recorded(&[], n_matches);
         Ok(n_matches)
-    }
-
-    /// Notes a failed try. Waiting queries go on waiting until their deadline.
-    pub async fn note_article_attempt(&self, attempt: ArticleAttempt) -> Result<(), StoreError> {
-        self.write_async(move |conn| {
-            let sql = "update article_requests set tries = $1, next_at = $2, error = $3 \
-                       where entry = $4";
-            let ArticleAttempt { entry, tries, next_at, error } = &attempt;
-            conn.prepare_cached(sql)?.execute(params![tries, next_at.millis(), error, entry.0])?;
-            Ok(())
-        })
-        .await
     }
 }
 

@@ -6,13 +6,12 @@ use std::time::Duration;
 use feed::{EntryId, EntryKey, FeedId, Time};
 
 use crate::db::columns::{count, time, time_or_none};
-use crate::db::sql::{Connection, OptionalExtension, params};
-use crate::error::DbError;
+use crate::db::dialect;
+use crate::db::sql::{OptionalExtension, params};
+use crate::feeds::private;
 use crate::feeds::settings::put_setting;
-use crate::{Store, StoreError};
-
-/// The setting with the last entry that was looked at for a request.
-const MARK: &str = "articles requested to";
+use crate::matching::{REQUESTED_TO, requested_to};
+use crate::{AccountId, Store, StoreError};
 
 /// The state of the page behind an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +48,7 @@ pub struct ArticleRequest {
     pub feed: FeedId,
     pub link: Option<String>,
     pub by_person: bool,
+    pub asked_at: Time,
     pub tries: u32,
 }
 
@@ -85,13 +85,30 @@ impl Store {
     /// Asks for the page behind an entry in the name of a person. It is due at once, also if it
     /// was fetched before. Returns `false` if the entry does not exist.
     pub fn request_article(&self, entry: EntryId, now: Time) -> Result<bool, StoreError> {
+        self.request_article_for(AccountId::LOCAL, entry, now)
+    }
+
+    /// The same in the name of an account. Also returns `false` if the page would be fetched with
+    /// the login of somebody else.
+    pub fn request_article_for(
+        &self,
+        account: AccountId,
+        entry: EntryId,
+        now: Time,
+    ) -> Result<bool, StoreError> {
         self.write_own(move |conn| {
-            if !conn.prepare_cached("select 1 from entries where id = $1")?.exists([entry.0])? {
+            let lock = dialect::for_key_share(conn);
+            let sql = format!("select feed from entries where id = $1{lock}");
+            let mut statement = conn.prepare_cached(&sql)?;
+            let feed = statement.query_row([entry.0], |row| row.get(0).map(FeedId)).optional()?;
+            let Some(feed) = feed else { return Ok(false) };
+            if !private::may_use_login(conn, account, feed)? {
                 return Ok(false);
             }
             let sql = "insert into article_requests (entry, by_person, asked_at, next_at) \
                        values ($1, 1, $2, $2) on conflict (entry) do update \
-                       set by_person = 1, tries = 0, next_at = excluded.next_at, error = null";
+                       set by_person = 1, asked_at = excluded.asked_at, tries = 0, \
+                       next_at = excluded.next_at, error = null";
             conn.prepare_cached(sql)?.execute(params![entry.0, now.millis()])?;
             Ok(true)
         })
@@ -109,7 +126,7 @@ impl Store {
             let sql = "select coalesce(max(id), 0) from \
                        (select id from entries where wants_article = 1 and id > $1 \
                         order by id limit $2) as wanting";
-            let seen_to = seen_to(conn)?;
+            let seen_to = requested_to(conn)?;
             let mut statement = conn.prepare_cached(sql)?;
             let last: i64 = statement.query_row(params![seen_to, limit], |row| row.get(0))?;
             Ok((seen_to, last))
@@ -127,7 +144,7 @@ impl Store {
                        on conflict (entry) do update set decide_by = excluded.decide_by";
             let wait = crate::db::columns::duration_ms(wait);
             let n = conn.execute(sql, params![now.millis(), wait, seen_to, last])?;
-            put_setting(conn, MARK, Some(&last.to_string()))?;
+            put_setting(conn, REQUESTED_TO, Some(&last.to_string()))?;
             Ok(n as u64)
         })
         .await
@@ -170,7 +187,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<ArticleRequest>, StoreError> {
         self.read(|conn| {
-            let sql = "select r.entry, e.feed, e.link, r.by_person, r.tries \
+            let sql = "select r.entry, e.feed, e.link, r.by_person, r.asked_at, r.tries \
                        from article_requests r join entries e on e.id = r.entry \
                        where r.by_person = $1 and r.next_at <= $2 and r.entry > $3 \
                        order by r.entry limit $4";
@@ -182,7 +199,8 @@ impl Store {
                     feed: FeedId(row.get(1)?),
                     link: row.get(2)?,
                     by_person: row.get::<_, i64>(3)? != 0,
-                    tries: row.get(4)?,
+                    asked_at: time(row, 4)?,
+                    tries: row.get(5)?,
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -196,12 +214,4 @@ impl Store {
             Ok(conn.prepare_cached(sql)?.query_row([], |row| count(row, 0))?)
         })
     }
-}
-
-/// Returns the last entry that was looked at for a request.
-fn seen_to(conn: &Connection) -> Result<i64, DbError> {
-    let sql = "select value from settings where key = $1";
-    let found: Option<String> =
-        conn.prepare_cached(sql)?.query_row([MARK], |row| row.get(0)).optional()?;
-    Ok(found.and_then(|mark| mark.parse().ok()).unwrap_or(0))
 }

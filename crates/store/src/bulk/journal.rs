@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::BulkBefore;
+use super::{BulkBefore, BulkScope};
 use crate::bulk::BulkDone;
 use crate::db::columns::{count, time};
 use crate::db::sql::{Connection, OptionalExtension, params};
@@ -53,13 +53,15 @@ impl Store {
     }
 
     /// Undoes the last change of an account. With a number, only if it is that of the last change.
-    /// `None`: there is nothing to undo.
+    /// `None`: there is nothing to undo. A scope for one account cannot undo a change of the
+    /// instance: its actor may have been an administrator when they made it.
     pub fn undo_bulk(
         &self,
-        account: AccountId,
+        scope: BulkScope,
         number: Option<i64>,
         now: Time,
     ) -> Result<Option<(BulkRow, BulkDone)>, StoreError> {
+        let account = scope.actor;
         let Some(last) = self.bulk_changes(account, now)?.into_iter().next() else {
             return Ok(None);
         };
@@ -76,6 +78,9 @@ impl Store {
                 statement.query_row([account.0, last.number], |row| row.get(0)).optional()?;
             let before = undo.and_then(|text| serde_json::from_str::<BulkBefore>(&text).ok());
             let Some(before) = before else { return Ok(None) };
+            if before.is_of_instance() && scope.owner != AccountId::LOCAL {
+                return Err(StoreError::NeedsAdmin.into());
+            }
             let touched = before.restore(conn)?;
             let n_feeds = usize::try_from(last.n_feeds).unwrap_or(usize::MAX);
             Ok(Some((last, BulkDone { number: None, n_feeds, touched })))

@@ -9,10 +9,11 @@ use super::json_list;
 use super::own_tags::{TaggedFeeds, give_back};
 use crate::AccountId;
 use crate::db::dialect;
-use crate::db::sql::{Connection, params};
+use crate::db::sql::{Connection, Value, params};
 use crate::error::DbError;
 use crate::feeds::{rows, state};
 use crate::subscriptions::account_tags;
+use crate::subscriptions::limits::check_subscriptions;
 
 /// The subscriptions of an account that have ended.
 #[derive(Debug, Deserialize, Serialize)]
@@ -48,7 +49,7 @@ pub(super) fn unsubscribe(
     account_tags::lock(conn, account)?;
     let sql = "select feed, title, position, subscribed_at from subscriptions \
                where feed = $1 and account = $2";
-    let whose = [crate::db::sql::Value::Int(account.0)];
+    let whose = [Value::Int(account.0)];
     let rows = conn.prepare_cached(sql)?.each(&rows::keys(feeds), &whose, |place, row| {
         Ok((feeds[place], row.get(1)?, row.get(2)?, row.get(3)?))
     })?;
@@ -84,23 +85,41 @@ impl SubscriptionsBefore {
             "insert into subscriptions (account, feed, title, position, subscribed_at) \
              select cast($1 as bigint), f.id, value ->> 1, cast(value ->> 2 as bigint), \
              cast(value ->> 3 as bigint) from {} \
-             join feeds f on f.id = cast(value ->> 0 as bigint) where true \
-             on conflict (account, feed) do nothing",
+             join feeds f on f.id = cast(value ->> 0 as bigint) where not exists \
+             (select 1 from private_feeds p where p.feed = f.id \
+              and p.owner <> cast($1 as bigint)) on conflict (account, feed) do nothing",
             dialect::json_elements(conn, "$2")
         );
         conn.prepare_cached(&sql)?.execute(params![self.account.0, list])?;
+        check_subscriptions(conn, self.account)?;
         for tagged in &self.tags {
             give_back(conn, self.account, tagged)?;
         }
-        wake(conn, &self.rested)
+        wake(conn, self.account, &self.rested)
     }
 }
 
 impl OwnershipBefore {
     pub(super) fn restore(&self, conn: &Connection) -> Result<Vec<FeedId>, DbError> {
-        set_of_instance(conn, &self.feeds, 1)?;
-        wake(conn, &self.rested)
+        let mut feeds = self.feeds.clone();
+        let private = private_of_others(conn, AccountId::LOCAL, &feeds)?;
+        feeds.retain(|feed| !private.contains(feed));
+        set_of_instance(conn, &feeds, 1)?;
+        wake(conn, AccountId::LOCAL, &self.rested)
     }
+}
+
+/// Returns those of the feeds that have become private feeds of somebody else.
+fn private_of_others(
+    conn: &Connection,
+    account: AccountId,
+    feeds: &[FeedId],
+) -> Result<HashSet<FeedId>, DbError> {
+    let sql = "select feed from private_feeds where feed = $1 and owner <> $2";
+    let whose = [Value::Int(account.0)];
+    let mut statement = conn.prepare_cached(sql)?;
+    let found = statement.each(&rows::keys(feeds), &whose, |place, _| Ok(feeds[place]))?;
+    Ok(found.into_iter().collect())
 }
 
 /// Returns the tags of these feeds.
@@ -172,13 +191,21 @@ fn rest(
     Ok((groups.collect(), rested))
 }
 
-/// Ends the rest of feeds, unless somebody else has ended it. They get the setting that they had.
-fn wake(conn: &Connection, rested: &[RestedFeeds]) -> Result<Vec<FeedId>, DbError> {
+/// Ends the rest of feeds, unless somebody else has ended it or owns the feed now. They get the
+/// setting that they had.
+fn wake(
+    conn: &Connection,
+    account: AccountId,
+    rested: &[RestedFeeds],
+) -> Result<Vec<FeedId>, DbError> {
     let mut woken = Vec::new();
     for RestedFeeds { paused, feeds } in rested {
+        let private = private_of_others(conn, account, feeds)?;
+        let feeds: Vec<FeedId> =
+            feeds.iter().copied().filter(|feed| !private.contains(feed)).collect();
         let sql = "select feed from query_orphans where feed = $1";
         let mut statement = conn.prepare_cached(sql)?;
-        let resting = statement.each(&rows::keys(feeds), &[], |place, _| Ok(feeds[place]))?;
+        let resting = statement.each(&rows::keys(&feeds), &[], |place, _| Ok(feeds[place]))?;
         let numbers = dialect::json_numbers(conn, "$1");
         let sql = format!("delete from query_orphans where feed in ({numbers})");
         conn.prepare_cached(&sql)?.execute([json_list(&resting)])?;

@@ -66,6 +66,18 @@ enum BulkBefore {
 }
 
 impl BulkBefore {
+    /// Returns whether it is a change of the instance, which only administrators make and undo.
+    fn is_of_instance(&self) -> bool {
+        match self {
+            BulkBefore::OwnTags(_) | BulkBefore::OwnTag(_) | BulkBefore::Subscriptions(_) => false,
+            BulkBefore::InstanceTags(_)
+            | BulkBefore::InstanceTag(_)
+            | BulkBefore::Ownership(_)
+            | BulkBefore::Settings(_) => true,
+            BulkBefore::Order(before) => before.is_of_instance(),
+        }
+    }
+
     /// Restores everything. Returns the feeds whose next polls must be decided again.
     fn restore(&self, conn: &Connection) -> Result<Vec<FeedId>, DbError> {
         match self {

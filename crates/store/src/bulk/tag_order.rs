@@ -63,6 +63,10 @@ fn order_of_instance(conn: &Connection, tags: &[String]) -> Result<(), DbError> 
 }
 
 impl OrderBefore {
+    pub(super) fn is_of_instance(&self) -> bool {
+        self.account == AccountId::LOCAL
+    }
+
     pub(super) fn restore(&self, conn: &Connection) -> Result<(), DbError> {
         let (table, number, whose) = match self.account {
             AccountId::LOCAL => ("tag_numbers", "id", "$2 = 0"),

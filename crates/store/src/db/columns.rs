@@ -37,12 +37,12 @@ pub(crate) fn count(row: &Row<'_>, column: usize) -> Result<u64> {
 }
 
 pub(crate) fn url(row: &Row<'_>, column: usize) -> Result<FeedUrl> {
-    FeedUrl::parse(row.get_ref(column)?.as_str()?).map_err(|e| unreadable(column, e))
+    FeedUrl::from_stored(row.get_ref(column)?.as_str()?).map_err(|e| unreadable(column, e))
 }
 
 pub(crate) fn url_or_none(row: &Row<'_>, column: usize) -> Result<Option<FeedUrl>> {
     let Some(text) = row.get_ref(column)?.as_str_or_null()? else { return Ok(None) };
-    FeedUrl::parse(text).map(Some).map_err(|e| unreadable(column, e))
+    FeedUrl::from_stored(text).map(Some).map_err(|e| unreadable(column, e))
 }
 
 pub(crate) fn outcome(row: &Row<'_>, column: usize) -> Result<Option<Outcome>> {

@@ -56,6 +56,66 @@ pub(crate) fn for_update(conn: &Connection) -> &'static str {
     }
 }
 
+/// Locks rows against other changes. Unlike [`for_update`], it lets others insert rows that refer
+/// to them. SQLite has one writer.
+pub(crate) fn for_no_key_update(conn: &Connection) -> &'static str {
+    match conn {
+        Connection::Sqlite(_) => "",
+        Connection::Postgres(_) => " for no key update",
+    }
+}
+
+/// Keeps the rows that a statement reads from being deleted before this transaction ends. The
+/// statement skips a row that another process deletes at the same time. SQLite has one writer.
+pub(crate) fn for_key_share(conn: &Connection) -> &'static str {
+    match conn {
+        Connection::Sqlite(_) => "",
+        Connection::Postgres(_) => " for key share",
+    }
+}
+
+/// Lets one transaction at a time change the rows of a subject, until it ends. It is for changes
+/// that count rows first, or that make a row which another process may make too. It waits for no
+/// answer of the server. SQLite has one writer.
+pub(crate) fn one_at_a_time(conn: &Connection, subject: LockSubject, number: i64) -> Result<()> {
+    let Connection::Postgres(_) = conn else { return Ok(()) };
+    let name = subject.name();
+    conn.control(&format!(
+        "select pg_advisory_xact_lock(hashtextextended('tidings {name} ' || current_schema(), \
+         {number}))"
+    ))
+}
+
+/// The rows that one transaction at a time may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LockSubject {
+    /// The rows of one account that have a limit: labels, tokens and shared services.
+    Account,
+    /// The lists of one account that can be undone.
+    Undo,
+    /// Identities at login providers.
+    Identities,
+    /// Devices for push notifications.
+    Devices,
+    /// Requests to our hub.
+    HubRequests,
+    /// The addresses of feeds.
+    Addresses,
+}
+
+impl LockSubject {
+    const fn name(self) -> &'static str {
+        match self {
+            LockSubject::Account => "account",
+            LockSubject::Undo => "undo",
+            LockSubject::Identities => "identities",
+            LockSubject::Devices => "devices",
+            LockSubject::HubRequests => "hub requests",
+            LockSubject::Addresses => "addresses",
+        }
+    }
+}
+
 /// The elements of a JSON array, which is a parameter, as rows with the column `value`. Statements
 /// use this for long lists: one statement instead of one for each element.
 pub(crate) fn json_elements(conn: &Connection, parameter: &str) -> String {
@@ -71,6 +131,14 @@ pub(crate) fn json_elements(conn: &Connection, parameter: &str) -> String {
 pub(crate) fn json_numbers(conn: &Connection, parameter: &str) -> String {
     let elements = json_elements(conn, parameter);
     format!("select cast(cast(value as text) as bigint) from {elements}")
+}
+
+/// The bytes that a text of hexadecimal digits stands for.
+pub(crate) fn bytes_of_hex(conn: &Connection, text: &str) -> String {
+    match conn {
+        Connection::Sqlite(_) => format!("unhex({text})"),
+        Connection::Postgres(_) => format!("decode({text}, 'hex')"),
+    }
 }
 
 /// The clock of the database in milliseconds.
@@ -140,11 +208,30 @@ pub(crate) fn after_filling<'a>(
 const OWN_STEPS: &[(&str, &str)] =
     &[("orders", include_str!("../../migrations/17_orders.postgres.sql"))];
 
+/// The steps from before stores on PostgreSQL. There they run in an empty database, and SQLite has
+/// its own statements for old rows.
+const FIRST_STEPS: [&str; 14] = [
+    "start",
+    "queries",
+    "people",
+    "push",
+    "tag numbers",
+    "waiting",
+    "validators",
+    "reading choices",
+    "warnings",
+    "kinds",
+    "hub limits",
+    "provenance",
+    "counts",
+    "stream",
+];
+
 /// Translates a step of the schema.
 ///
 /// PostgreSQL gets the same tables with its own names of types. Texts compare byte by byte, as in
-/// SQLite, whatever the locale of the database is. Statements that rewrite rows are left out: on
-/// PostgreSQL the first steps run in an empty database.
+/// SQLite, whatever the locale of the database is. Statements of [`FIRST_STEPS`] that rewrite rows
+/// are left out.
 pub(crate) fn schema_step(conn: &Connection, name: &str, sql: &str) -> String {
     match conn {
         Connection::Sqlite(_) => sql.to_owned(),
@@ -154,7 +241,11 @@ pub(crate) fn schema_step(conn: &Connection, name: &str, sql: &str) -> String {
             }
             let plain = without_comments(sql);
             let statements = plain.split(';').map(str::trim).filter(|text| !text.is_empty());
-            statements.filter_map(postgres_statement).collect::<Vec<_>>().join(";\n")
+            let rewrites = !FIRST_STEPS.contains(&name);
+            statements
+                .filter_map(|text| postgres_statement(text, rewrites))
+                .collect::<Vec<_>>()
+                .join(";\n")
         }
     }
 }
@@ -166,7 +257,8 @@ fn without_comments(sql: &str) -> String {
         .join("\n")
 }
 
-fn postgres_statement(sql: &str) -> Option<String> {
+/// Translates a statement. `rewrites` tells whether the database may have rows that it rewrites.
+fn postgres_statement(sql: &str, rewrites: bool) -> Option<String> {
     if sql.starts_with("create virtual table search") {
         return Some(SEARCH.to_owned());
     }
@@ -174,8 +266,11 @@ fn postgres_statement(sql: &str) -> Option<String> {
         let own = "insert into settings (key, value) select 'instance', gen_random_uuid()::text";
         return Some(own.to_owned());
     }
-    let rewrites = sql.starts_with("update ") || sql.starts_with("delete ");
-    if rewrites || sql.contains("sqlite_sequence") {
+    let is_rewrite = sql.starts_with("update ") || sql.starts_with("delete ");
+    if is_rewrite && rewrites {
+        return Some(sql.to_owned());
+    }
+    if is_rewrite || sql.contains("sqlite_sequence") {
         return None;
     }
     if sql.starts_with("insert into tag_numbers") {

@@ -96,16 +96,16 @@ impl EntryFeeds {
         Ok(Some(found))
     }
 
-    /// Returns those of some entries whose feed passes a test, in their order.
+    /// Returns those of some entries that pass a test, in their order.
     pub(crate) fn of_feeds(
         &self,
         conn: &Connection,
         mut entries: Vec<EntryId>,
-        is_wanted: impl Fn(FeedId) -> bool,
+        is_wanted: impl Fn(EntryId, FeedId) -> bool,
     ) -> Result<Vec<EntryId>, DbError> {
         self.catch_up(conn)?;
         let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        entries.retain(|entry| is_wanted(FeedId(cached.get(index_of(entry.0)))));
+        entries.retain(|entry| is_wanted(*entry, FeedId(cached.get(index_of(entry.0)))));
         Ok(entries)
     }
 

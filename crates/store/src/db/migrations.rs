@@ -1,6 +1,7 @@
 //! The schema as an append-only list of named migrations. A released migration is never edited. A
 //! database with more migrations than this program knows is refused.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::db::sql::{Connection, OptionalExtension};
@@ -102,6 +103,18 @@ pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, D
     refuse_newer_than(found, STEPS, file)?;
     refuse_unfinished(conn, file)?;
     Ok(found)
+}
+
+/// Returns the names of all tables that some version of the schema has.
+pub(crate) fn table_names(conn: &Connection) -> BTreeSet<String> {
+    let steps = STEPS.iter().chain(&[("meta", META)]);
+    let texts = steps.map(|(name, sql)| dialect::schema_step(conn, name, sql));
+    let mut names = BTreeSet::new();
+    for text in texts {
+        let tables = text.lines().filter_map(|line| line.strip_prefix("create table "));
+        names.extend(tables.filter_map(|rest| rest.split([' ', '(']).next()).map(str::to_owned));
+    }
+    names
 }
 
 pub(crate) fn current_version() -> i64 {
@@ -269,6 +282,35 @@ mod tests {
             // From version 6 on the rows have the column, and these rows leave it unset.
             let expect: &[&str] = if (2..6).contains(&n) { &["b", "c"] } else { &[] };
             assert_eq!(waiting, expect, "from version {n}");
+        }
+    }
+
+    /// The first version of stores on PostgreSQL.
+    const FIRST_ON_SERVER: usize = 16;
+
+    #[test]
+    fn an_older_store_on_a_server_gets_the_same_rows_as_a_file() {
+        const LATER: Migration = ("later", "update feeds set url = url || '?' where id = 1");
+        let steps = more(&[LATER]);
+        for n in FIRST_ON_SERVER..steps.len() {
+            let rows = empty_databases().into_iter().map(|(conn, file)| {
+                take(&conn, &file, &steps[..n]).map_err(say).unwrap();
+                let bytes = if conn.is_postgres() { " '\\x" } else { " x'" };
+                let insert = |rows: &&str| conn.execute_batch(&rows.replace(" x'", bytes));
+                ROWS.iter().for_each(|rows| insert(rows).unwrap());
+                take(&conn, &file, &steps).map_err(say).unwrap();
+                let mut rows = crate::db::transfer::table_rows(&conn).map_err(say).unwrap();
+                if let Some(settings) = rows.get_mut("settings") {
+                    settings.retain(|row| !row.contains("\"instance\""));
+                }
+                for rows in rows.values_mut() {
+                    rows.retain(|row| !row.starts_with("last number"));
+                }
+                rows
+            });
+            let rows: Vec<_> = rows.collect();
+            assert!(rows[0]["feeds"][0].contains("example.org/?"), "{:?}", rows[0]["feeds"]);
+            rows.iter().for_each(|one| assert_eq!(one, &rows[0], "from version {n}"));
         }
     }
 

@@ -15,6 +15,7 @@ pub(crate) mod location;
 pub(crate) mod lock;
 pub(crate) mod metrics;
 pub(crate) mod migrations;
+pub(crate) mod number_lists;
 pub(crate) mod off_thread;
 pub(crate) mod open_file;
 pub(crate) mod open_mode;

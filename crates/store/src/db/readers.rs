@@ -33,7 +33,7 @@ pub(crate) struct ReaderPool {
 struct IdleConnections {
     idle: Vec<Connection>,
     n_open: usize,
-    /// The last attempt to open a connection failed, and none is open.
+    /// The last attempt to open a connection failed and none is open, or the server hangs.
     outage: Option<ServerOutage>,
 }
 
@@ -43,6 +43,12 @@ struct ServerOutage {
     error: SqlError,
     tried_at: Instant,
     is_tried: bool,
+}
+
+impl ServerOutage {
+    fn new(error: SqlError) -> ServerOutage {
+        ServerOutage { error, tried_at: moment(), is_tried: false }
+    }
 }
 
 impl ReaderPool {
@@ -152,10 +158,11 @@ impl ReaderPool {
 }
 
 impl IdleConnections {
-    /// Remembers that a server does not answer, if no connection to it is left.
+    /// Remembers that a server does not answer, if no connection to it is left or it hung before.
     fn note_failure(&mut self, error: &SqlError) {
-        self.outage = (self.n_open == 0 && error.kind() == ErrorKind::Unreachable)
-            .then(|| ServerOutage { error: error.clone(), tried_at: moment(), is_tried: false });
+        let is_away = self.n_open == 0 || self.outage.is_some();
+        self.outage = (is_away && error.kind() == ErrorKind::Unreachable)
+            .then(|| ServerOutage::new(error.clone()));
     }
 }
 
@@ -174,9 +181,24 @@ struct LentConnection<'a> {
 impl Drop for LentConnection<'_> {
     fn drop(&mut self) {
         let mut pool = self.readers.lock();
+        let is_lost = self.conn.as_ref().is_some_and(Connection::is_lost);
+        let hangs = self.conn.as_ref().and_then(|conn| conn.postgres()?.gave_up());
         pool.idle.extend(self.conn.take());
+        pool.outage = if is_lost { pool.outage.take() } else { None };
+        if is_lost {
+            // The others are probably lost too, and each would take its time to notice.
+            pool.n_open -= pool.idle.len();
+            pool.idle.clear();
+        }
+        if let Some(error) = hangs {
+            pool.outage = Some(ServerOutage::new(error));
+        }
         drop(pool);
-        self.readers.returned.notify_one();
+        if is_lost {
+            self.readers.returned.notify_all();
+        } else {
+            self.readers.returned.notify_one();
+        }
     }
 }
 

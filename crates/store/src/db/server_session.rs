@@ -31,6 +31,14 @@ impl ServerSession {
         ServerSession { address, epoch, announced: Cell::new(None) }
     }
 
+    /// Begins a transaction. That of a guest learns its name together with its first statement.
+    pub fn begin(&self, conn: &Connection) -> Result<(), SqlError> {
+        match conn.postgres() {
+            Some(postgres) if self.epoch.is_none() => postgres.begin_named(),
+            _ => conn.begin_writing(),
+        }
+    }
+
     /// Commits, after proving that this process still has the seat. If the answer is lost, the
     /// database says later whether the commit took effect.
     pub fn commit(&self, conn: &Connection, file: &Arc<str>) -> Result<(), StoreError> {
@@ -46,6 +54,10 @@ impl ServerSession {
                 Err(DbError::Sql(error)) => self.ended(Err(error), &transaction, file),
                 Err(fault) => Err(fault.at(file)),
             };
+        }
+        let name = conn.postgres().and_then(|postgres| postgres.take_name());
+        if let Some(transaction) = name.filter(|_| self.epoch.is_none()) {
+            return self.ended(conn.control("commit"), &transaction, file);
         }
         let beat = seat::beat(conn, self.epoch).map_err(|fault| fault.at(file))?;
         let Beat { transaction, last_entry } = beat;
@@ -81,7 +93,7 @@ impl ServerSession {
     pub fn reconnect(&self, conn: &mut Connection) {
         if self.epoch.is_none()
             && conn.is_lost()
-            && let Ok(opened) = connect::writing(&self.address)
+            && let Ok(opened) = connect::guest(&self.address)
         {
             *conn = opened;
         }

@@ -140,6 +140,11 @@ fn gather(
     jobs: &Receiver<WriteJob>,
     context: &WriterContext,
 ) -> VecDeque<WriteJob> {
+    // A guest changes rows that other processes change too. With one job in a transaction, it locks
+    // the rows of one person only, so two guests seldom wait for each other in a circle.
+    if context.server.as_ref().is_some_and(|server| server.epoch.is_none()) {
+        return VecDeque::from([first]);
+    }
     let n_more = if context.server.is_some() { SERVER_LINGERS } else { 0 };
     let is_poll = |job: &WriteJob| matches!(job.work, JobWork::Set(_));
     let (mut is_patient, mut are_polls) = (first.patient, is_poll(&first));
@@ -191,10 +196,13 @@ fn next_job(
 /// Applies jobs of the group in one transaction. Ends early if an error made SQLite roll back by
 /// itself. The remaining jobs were not started and go into the next transaction.
 fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &WriterContext) {
-    let WriterContext { file, observer, counters, identity, server: _ } = context;
+    let WriterContext { file, observer, counters, identity, server } = context;
     let begun = moment();
     let say = |source| StoreError::database(file, source);
-    let ready = identity.check().and_then(|()| conn.begin_writing().map_err(say));
+    let ready = identity.check().and_then(|()| match server {
+        Some(server) => server.begin(conn).map_err(say),
+        None => conn.begin_writing().map_err(say),
+    });
     if let Err(error) = ready {
         counters.disconnected.store(conn.is_lost(), Ordering::Relaxed);
         counters.lost(&error);
@@ -205,23 +213,22 @@ fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &Writ
     }
     let alone = group.len() == 1;
     let (mut applied, mut lost, mut n_set) = (Vec::with_capacity(group.len()), None, 0);
+    let mut set_max = GROUP_MAX;
     loop {
         if n_set == 0 {
-            n_set = apply_set(conn, group, &**observer);
+            n_set = apply_sets(conn, group, &mut set_max, &**observer);
         }
         let Some(job) = group.pop_front() else { break };
         // A job of a set has its result already and needs no savepoint.
         let one = apply(conn, job, alone || n_set > 0, file);
         n_set = n_set.saturating_sub(1);
         observer.applied(one.error.is_some());
-        let rolled_back = conn.is_autocommit();
-        if rolled_back {
+        if conn.is_autocommit() {
             lost = one.error.clone();
-        }
-        applied.push(one);
-        if rolled_back {
+            applied.push(one);
             break;
         }
+        applied.push(one);
     }
     let ended_by_itself = conn.is_autocommit();
     if !ended_by_itself {
@@ -276,30 +283,49 @@ fn moment() -> Instant {
 }
 
 /// Applies the first jobs of the group together, if the database is PostgreSQL and they can be.
-/// Returns their number. After an error they are undone, and each is applied by itself.
-fn apply_set(
+/// Returns their number; 0 if the first one must be applied by itself. After an error they are
+/// undone and half of them are tried. So one bad job costs few tries, and the others stay together.
+fn apply_sets(
     conn: &Connection,
     group: &mut VecDeque<WriteJob>,
+    set_max: &mut usize,
     observer: &dyn WriteObserver,
 ) -> usize {
-    if !conn.is_postgres() {
-        return 0;
+    while *set_max > 0 {
+        let set = group.iter_mut().map_while(|job| match &mut job.work {
+            JobWork::Set(job) => Some(&mut **job),
+            JobWork::Change(_) => None,
+        });
+        let set: Vec<&mut dyn SetJob> = set.take(*set_max).collect();
+        let n_tried = set.len();
+        if let Some(n_applied) = apply_set(conn, set, observer) {
+            *set_max = (*set_max * 2).min(GROUP_MAX);
+            return n_applied;
+        }
+        *set_max = n_tried / 2;
     }
-    let first = group.iter_mut().map_while(|job| match &mut job.work {
-        JobWork::Set(job) => Some(&mut **job),
-        JobWork::Change(_) => None,
-    });
-    let jobs: Vec<&mut dyn SetJob> = first.collect();
-    let Some(apply) = jobs.first().map(|job| job.set_fn()) else { return 0 };
+    *set_max = 1;
+    0
+}
+
+/// Applies these jobs together, as far as possible, and returns how many; `None` after an error,
+/// which changes nothing.
+fn apply_set(
+    conn: &Connection,
+    set: Vec<&mut dyn SetJob>,
+    observer: &dyn WriteObserver,
+) -> Option<usize> {
+    let first = set.first().filter(|_| conn.is_postgres());
+    let Some(apply) = first.map(|job| job.set_fn()) else { return Some(0) };
     let applied = conn.control("savepoint job").map_err(DbError::from);
-    let applied = applied.and_then(|()| apply(conn, jobs));
+    let applied = applied.and_then(|()| apply(conn, set));
     if !conn.is_autocommit() {
         let undo = if applied.is_ok() { "" } else { "rollback to job; " };
         // PostgreSQL does not answer here. The next statement fails if this one did.
         let _ = conn.control(&format!("{undo}release job"));
     }
     observer.applied(applied.is_err());
-    applied.unwrap_or(0)
+    applied.ok()
 }
 
 /// Applies one job inside a savepoint, so that a failing job does not undo the others.

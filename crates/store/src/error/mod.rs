@@ -28,6 +28,10 @@ pub enum StoreError {
          tag or state"
     )]
     TooManyFeeds { most: usize },
+    #[error("this account has too many {what} (at most {most}); remove some first")]
+    TooMany { what: &'static str, most: u64 },
+    #[error("this was a change for everybody; only administrators undo it")]
+    NeedsAdmin,
     #[error("account {0} does not exist; `tidings user list` shows all accounts")]
     NoAccount(AccountId),
     #[error(
@@ -65,6 +69,12 @@ pub enum StoreError {
          again, which copies everything again. If this happens twice, check the disk and the memory"
     )]
     CopyDiffers { file: Arc<str>, table: String, what: String },
+    #[error(
+        "{file} has texts that are too long for the indexes of PostgreSQL ({rows}). Nothing was \
+         copied. Start this version with the old store, give these feeds a shorter address \
+         (`tidings feed move`) or remove such rows, stop it, and run `tidings migrate` again"
+    )]
+    TooLongToIndex { file: Arc<str>, rows: String },
     #[error("a recorded document or message cannot be read: {why}; run `tidings doctor`")]
     Frame { why: String },
     #[error("{file}: only the process that records may make this change; send it a command")]
@@ -102,7 +112,7 @@ pub enum StoreError {
         "internal error while queries were matched or the next poll was decided; please report it"
     )]
     Matching,
-    #[error("{file}: {kind}")]
+    #[error("{file}: {}", said(file, *kind))]
     Database { file: Arc<str>, kind: ErrorKind, source: Arc<dyn std::error::Error + Send + Sync> },
 }
 
@@ -113,6 +123,23 @@ fn missing(file: &str) -> &'static str {
          the schema that --database names"
     } else {
         "does not exist; add a feed first, or choose the data folder with --data"
+    }
+}
+
+/// Says what failed and what to do, for a file or for a database.
+fn said(file: &str, kind: ErrorKind) -> String {
+    let on_server = file.starts_with("postgres://");
+    match kind {
+        ErrorKind::ReadOnly if on_server => {
+            "this role may not write there, or the server is a replica; log in as the owner of the \
+             schema, on the primary"
+                .to_owned()
+        }
+        ErrorKind::Corrupt if on_server => {
+            "the database is damaged, or another program has changed it; restore a backup"
+                .to_owned()
+        }
+        kind => kind.to_string(),
     }
 }
 
@@ -129,6 +156,8 @@ pub enum ErrorKind {
     LoginRefused,
     /// The server cannot be trusted, or does not encrypt.
     NotEncrypted,
+    /// The database does not take a value of the change. The same change fails again.
+    Value,
     Other,
 }
 
@@ -158,6 +187,7 @@ impl fmt::Display for ErrorKind {
                 "the encrypted connection failed; check sslmode, sslrootcert and the certificate \
                  of the server"
             }
+            ErrorKind::Value => "the database does not take a value of this change",
             ErrorKind::Other => "the database reported an error; run `tidings doctor`",
         })
     }

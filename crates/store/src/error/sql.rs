@@ -64,6 +64,11 @@ impl SqlError {
         fault.code.as_deref() == Some(SqlState::DIVISION_BY_ZERO.code())
     }
 
+    /// Returns whether this is the answer of a server, which therefore works.
+    pub fn is_answer(&self) -> bool {
+        matches!(self, SqlError::Refused(fault) if fault.code.is_some())
+    }
+
     pub fn is_disconnected(&self) -> bool {
         matches!(self, SqlError::Refused(fault) if fault.is_disconnected)
     }
@@ -104,6 +109,9 @@ impl From<rusqlite::Error> for SqlError {
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+                ErrorKind::Value
+            }
             _ => ErrorKind::Other,
         };
         let code = error.sqlite_error().map(|e| (e.extended_code & 0xff).to_string());
@@ -137,10 +145,13 @@ impl From<tokio_postgres::Error> for SqlError {
             }
             Some(state) if ends_session(state) => ErrorKind::Unreachable,
             Some(state) if refuses_login(state) => ErrorKind::LoginRefused,
+            Some(state) if refuses_value(state) => ErrorKind::Value,
             Some(_) => ErrorKind::Other,
             None if error.to_string().starts_with(HANDSHAKE) => ErrorKind::NotEncrypted,
             None if error.to_string().starts_with(LOGIN) => ErrorKind::LoginRefused,
-            None => ErrorKind::Unreachable,
+            None if error.to_string().starts_with(AUTHENTICATION) => ErrorKind::LoginRefused,
+            None if is_lost_connection(&error) => ErrorKind::Unreachable,
+            None => ErrorKind::Other,
         };
         let is_disconnected = error.is_closed() || kind == ErrorKind::Unreachable;
         let code = state.map(|state| state.code().to_owned());
@@ -151,15 +162,38 @@ impl From<tokio_postgres::Error> for SqlError {
 /// The beginnings of messages of tokio-postgres. It does not export the kinds of its errors.
 const HANDSHAKE: &str = "error performing TLS handshake";
 const LOGIN: &str = "invalid configuration";
+const AUTHENTICATION: &str = "authentication error";
+const NETWORK: &str = "error communicating with the server";
+const CONNECT: &str = "error connecting to server";
+const TIMEOUT: &str = "timeout waiting for server";
+/// The answers of the server do not fit the questions any more.
+const OUT_OF_STEP: &str = "unexpected message from server";
+
+/// Returns whether the server could not be reached, or the connection to it has ended. Other errors
+/// without a code are those of this program, such as a value of the wrong type.
+fn is_lost_connection(error: &tokio_postgres::Error) -> bool {
+    let text = error.to_string();
+    error.is_closed()
+        || [NETWORK, CONNECT, TIMEOUT, OUT_OF_STEP].iter().any(|begins| text.starts_with(begins))
+}
+
+/// Returns whether a statement failed for its values: by their form, a rule of the table, or the
+/// size of a row.
+fn refuses_value(state: &SqlState) -> bool {
+    ["22", "23", "54"].iter().any(|class| state.code().starts_with(class))
+}
 
 /// Class 28 are refused logins, 3D000 is a database that does not exist.
 fn refuses_login(state: &SqlState) -> bool {
     state.code().starts_with("28") || *state == SqlState::INVALID_CATALOG_NAME
 }
 
-/// Class 08 are connection faults, 57P the end of the server or of the session, 53300 too many
-/// connections.
+/// Class 08 are connection faults, and 57P is the end of the server or of the session. Too many
+/// connections count too, and so does the end of a session that hung within a transaction.
 fn ends_session(state: &SqlState) -> bool {
     let code = state.code();
-    code.starts_with("08") || code.starts_with("57P") || *state == SqlState::TOO_MANY_CONNECTIONS
+    code.starts_with("08")
+        || code.starts_with("57P")
+        || *state == SqlState::TOO_MANY_CONNECTIONS
+        || *state == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
 }

@@ -1,13 +1,14 @@
 //! Gives a feed another address. Its entries and its learned state stay. Everything that belongs to
 //! the old address is removed: validators, redirects, failures and the subscription at its hub.
 
-use crate::db::sql::{Connection, params};
+use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{FeedId, FeedUrl, Time};
 
 use crate::error::DbError;
 use crate::feeds::change::by_url;
 use crate::feeds::state::{self, FeedTotal};
 use crate::feeds::{domains, private};
+use crate::matching::MatcherSlot;
 use crate::subscriptions::scope::has_accounts;
 use crate::{AccountId, Store, StoreError};
 
@@ -18,6 +19,8 @@ pub enum AddressChange {
     Moved { queries: Vec<String> },
     /// Another feed has the address.
     Taken(FeedId),
+    /// The address holds a secret, and more than one person needs the feed.
+    Shared,
 }
 
 impl Store {
@@ -29,11 +32,18 @@ impl Store {
         url: &FeedUrl,
         now: Time,
     ) -> Result<AddressChange, StoreError> {
-        let url = url.clone();
+        let (url, slot) = (url.clone(), self.matcher());
         self.write(move |conn| {
-            let owner = private::owner(conn, feed)?;
-            let is_private = owner.is_some() || private::holds_secret(&url) && has_accounts(conn)?;
-            let owner = owner.unwrap_or(AccountId::LOCAL);
+            let known = private::owner(conn, feed)?;
+            let is_private = known.is_some() || private::holds_secret(&url) && has_accounts(conn)?;
+            let owner = match known {
+                Some(owner) => owner,
+                None if is_private => match sole_reader(conn, &slot, feed)? {
+                    Some(owner) => owner,
+                    None => return Ok(AddressChange::Shared),
+                },
+                None => AccountId::LOCAL,
+            };
             let taken = match is_private {
                 true => private::by_url(conn, owner, &url)?,
                 false => by_url(conn, &url)?,
@@ -56,6 +66,9 @@ impl Store {
             if is_private {
                 private::mark(conn, feed, owner, &url)?;
             }
+            if known.is_none() && owner != AccountId::LOCAL {
+                conn.execute("update feeds set of_instance = 0 where id = $1", [feed.0])?;
+            }
             // A subscription without a feed is cancelled at its hub later.
             conn.execute("update push_subscriptions set feed = null where feed = $1", [feed.0])?;
             state::change_domain(conn, feed, domains::number(conn, &url.domain())?)?;
@@ -65,6 +78,22 @@ impl Store {
             Ok(AddressChange::Moved { queries: queries_naming(conn, feed)? })
         })
     }
+}
+
+/// Returns the only account that needs a feed; account 0, if there is none. `None`: there are
+/// several.
+fn sole_reader(
+    conn: &Connection,
+    slot: &MatcherSlot,
+    feed: FeedId,
+) -> Result<Option<AccountId>, DbError> {
+    let sql = "select account from subscriptions where feed = $1 union \
+               select coalesce(q.owner, 0) from query_feeds f join queries q on q.id = f.query \
+               where f.feed = $1 limit 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let reader = statement.query_row([feed.0], |row| row.get(0).map(AccountId)).optional()?;
+    let reader = reader.unwrap_or(AccountId::LOCAL);
+    Ok((!private::others_need(conn, slot, feed, reader)?).then_some(reader))
 }
 
 /// Resets everything that was learned from the old address.

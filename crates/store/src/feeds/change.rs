@@ -2,8 +2,9 @@
 //! address works.
 
 use crate::db::sql::{Connection, OptionalExtension, params};
-use feed::{EntryId, FeedId, FeedUrl, Time};
+use feed::{EntryId, FeedId, FeedUrl, INDEXED_ADDRESS_MAX, Time};
 
+use crate::db::dialect::{self, LockSubject};
 use crate::error::DbError;
 use crate::facts::languages;
 use crate::feeds::domains;
@@ -58,7 +59,7 @@ impl Store {
                 Ok(statement.query_row([id], |row| row.get(0)).optional()?.map(FeedId))
             });
         }
-        let Ok(url) = FeedUrl::parse(text) else { return Ok(None) };
+        let Ok(url) = FeedUrl::from_stored(text) else { return Ok(None) };
         self.read(|conn| match by_url(conn, &url)? {
             Some(feed) => Ok(Some(feed)),
             None => private::first_by_url(conn, &url),
@@ -67,17 +68,26 @@ impl Store {
 
     /// Removes a feed with its entries and its history. Its number is never reused.
     pub fn remove_feed(&self, feed: FeedId) -> Result<(), StoreError> {
+        self.write(move |conn| remove(conn, feed))
+    }
+
+    /// Removes a feed that an account has just added, because its address is not a feed. If others
+    /// need it too, only the subscription of the account ends. Returns whether the feed is gone.
+    pub fn take_back(&self, account: AccountId, feed: FeedId) -> Result<bool, StoreError> {
         self.write(move |conn| {
-            let sql = "select id from entries where feed = $1";
-            let mut statement = conn.prepare_cached(sql)?;
-            let rows = statement.query_map([feed.0], |row| row.get(0).map(EntryId))?;
-            let entries: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
-            marks::remove_entries(conn, &entries)?;
-            search::remove_entries(conn, &entries)?;
-            state::remove_from_totals(conn, feed)?;
-            languages::forget_feed(conn, feed)?;
-            let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
-            if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
+            let sql = "delete from subscriptions where account = $1 and feed = $2";
+            conn.prepare_cached(sql)?.execute(params![account.0, feed.0])?;
+            if account == AccountId::LOCAL {
+                conn.execute("update feeds set of_instance = 0 where id = $1", [feed.0])?;
+            }
+            let sql = "select 1 from subscriptions where feed = $1 \
+                       union all select 1 from query_feeds where feed = $1 \
+                       union all select 1 from feeds where id = $1 and of_instance = 1";
+            if conn.prepare_cached(sql)?.exists([feed.0])? {
+                return Ok(false);
+            }
+            remove(conn, feed)?;
+            Ok(true)
         })
     }
 
@@ -122,6 +132,19 @@ impl Store {
     }
 }
 
+fn remove(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
+    let sql = "select id from entries where feed = $1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([feed.0], |row| row.get(0).map(EntryId))?;
+    let entries: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
+    marks::remove_entries(conn, &entries)?;
+    search::remove_entries(conn, &entries)?;
+    state::remove_from_totals(conn, feed)?;
+    languages::forget_feed(conn, feed)?;
+    let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
+    if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
+}
+
 /// Renames a tag together with its settings, or removes it from all feeds.
 pub(crate) fn rename_tag(conn: &Connection, tag: &str, to: Option<&str>) -> Result<(), DbError> {
     if to == Some(tag) {
@@ -150,6 +173,7 @@ pub(crate) fn rename_tag(conn: &Connection, tag: &str, to: Option<&str>) -> Resu
 /// Adds a feed for the instance, or for the person at the machine. A feed that existed only for
 /// queries or for subscribers now stays until it is removed.
 fn add_for_person(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, DbError> {
+    lock_addresses(conn)?;
     if let Some(feed) = by_url_of(conn, AccountId::LOCAL, &new.url)? {
         let sql = "delete from feed_tags where feed = $1 and tag like 'query:%'";
         conn.prepare_cached(sql)?.execute([feed.0])?;
@@ -162,6 +186,7 @@ fn add_for_person(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeed
 }
 
 pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, DbError> {
+    lock_addresses(conn)?;
     let known = by_url_of(conn, AccountId::LOCAL, &new.url)?;
     let id = match known {
         Some(id) => id,
@@ -179,6 +204,12 @@ pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeed
     Ok(AddFeedResult { id, existed, is_new_to_reader, twin: twin(conn, id, &new.url)? })
 }
 
+/// Waits until no other process adds a feed. So two people who add the same address at once get
+/// one feed.
+pub(crate) fn lock_addresses(conn: &Connection) -> Result<(), DbError> {
+    Ok(dialect::one_at_a_time(conn, LockSubject::Addresses, 0)?)
+}
+
 /// Inserts the rows of a feed. With an owner it is private.
 pub(crate) fn insert(
     conn: &Connection,
@@ -191,11 +222,13 @@ pub(crate) fn insert(
         None => new.url.as_str().to_owned(),
     };
     let domain = domains::number(conn, &new.url.domain())?;
+    // A list may name any site; the publisher's own comes with the first poll.
+    let site = new.site.as_ref().filter(|site| site.len() <= INDEXED_ADDRESS_MAX);
     let sql = "insert into feeds (url, given_title, site, added_at) values ($1, $2, $3, $4) \
                returning id";
     let id: u32 = conn
         .prepare_cached(sql)?
-        .query_row(params![stored, new.title, new.site, now.millis()], |row| row.get(0))?;
+        .query_row(params![stored, new.title, site, now.millis()], |row| row.get(0))?;
     let sql = "insert into feed_state (feed, domain) values ($1, $2)";
     conn.prepare_cached(sql)?.execute(params![id, domain])?;
     state::add_to_totals(conn, FeedId(id), domain)?;

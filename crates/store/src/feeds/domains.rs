@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::db::postgres::{Flight, Lists};
-use crate::db::sql::{Connection, params, row, unnest};
+use crate::db::sql::{Connection, OptionalExtension, params, row, unnest};
 use feed::{Domain, Time};
 
 use crate::db::columns::{millis, time_or_none};
@@ -37,6 +37,16 @@ impl Store {
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Returns the time before which a domain wants no request, as far as it is stored.
+    pub fn domain_not_before(&self, domain: &Domain) -> Result<Option<Time>, StoreError> {
+        self.read(|conn| {
+            let sql = "select not_before from domains where name = $1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let found = statement.query_row([domain.as_str()], |row| time_or_none(row, 0));
+            Ok(found.optional()?.flatten())
         })
     }
 

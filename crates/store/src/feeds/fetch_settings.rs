@@ -2,7 +2,8 @@
 
 use feed::{FeedId, FetchSetting, Time};
 
-use crate::db::sql::{Row, params};
+use crate::db::sql::{Connection, Row, params};
+use crate::error::DbError;
 use crate::{Store, StoreError};
 
 /// One setting of one feed.
@@ -35,6 +36,13 @@ fn read_row(row: &Row<'_>) -> crate::db::sql::Result<Option<FetchSettingRow>> {
     Ok(Some(FetchSettingRow { feed, setting, origin, shown: row.get(3)?, sealed: row.get(4)? }))
 }
 
+/// Forgets what the last answer of a feed's server was. Returns whether the feed exists.
+pub(crate) fn forget_validators(conn: &Connection, feed: FeedId) -> Result<bool, DbError> {
+    let sql = "update feed_state set etag = null, last_modified = null, validators_of = null, \
+               body_hash = null where feed = $1";
+    Ok(conn.prepare_cached(sql)?.execute([feed.0])? > 0)
+}
+
 impl Store {
     /// Sets and removes settings of a feed. The next poll asks for the whole document, because the
     /// server may send another one from now on.
@@ -46,9 +54,7 @@ impl Store {
         now: Time,
     ) -> Result<(), StoreError> {
         self.write(move |conn| {
-            let sql = "update feed_state set etag = null, last_modified = null, \
-                       validators_of = null, body_hash = null where feed = $1";
-            if conn.execute(sql, [feed.0])? == 0 {
+            if !forget_validators(conn, feed)? {
                 return Err(StoreError::NoFeed(feed).into());
             }
             for setting in &remove {

@@ -1,18 +1,25 @@
 //! One page of a list of feeds, filtered by text, tag and state, in a given order. Only the rows of
 //! that page are read in full. The cost does not depend on how many entries a feed has.
 
-use std::collections::{HashMap, HashSet};
+mod shown;
+#[cfg(test)]
+mod tests;
 
-use crate::db::sql::{Connection, Value, params};
-use feed::{FeedId, FeedUrl, Outcome, Time, Trouble};
+use std::collections::HashSet;
 
-use crate::db::columns::{count, outcome, time, time_or_none, trouble, url};
+use feed::{FeedId, Time};
+
+use crate::db::columns::time;
+use crate::db::sql::{Connection, params};
 use crate::error::DbError;
 use crate::feeds::list_order::{FeedListPart, GATHERED_MAX, ListedFeed, sorted, walk};
 use crate::feeds::of_account;
 use crate::feeds::rows;
 use crate::feeds::state;
 use crate::{AccountId, FeedCursor, FeedOrder, FeedRow, FeedState, StateCounts, Store, StoreError};
+
+pub use shown::FeedListRow;
+use shown::list_rows;
 
 /// The most feeds on one page.
 const LINES_MAX: u32 = 500;
@@ -44,32 +51,11 @@ pub struct FeedListPage<T> {
     pub lines: Vec<T>,
     /// Number of feeds with this text and tag, by state; `None` if there are too many to count.
     pub states: Option<StateCounts>,
+    /// Number of entries of all feeds of the account, if it was counted with their states.
+    pub n_entries: Option<u64>,
     /// The cursors of the page before and the page after, if these exist.
     pub before: Option<FeedCursor>,
     pub after: Option<FeedCursor>,
-}
-
-/// One feed in the list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FeedListRow {
-    pub id: FeedId,
-    pub url: FeedUrl,
-    /// The given title, or else the publisher's.
-    pub title: Option<String>,
-    pub tags: Vec<String>,
-    pub state: FeedState,
-    pub entries: u64,
-    /// Entries published since the query's `since`.
-    pub n_since: u64,
-    pub added_at: Time,
-    pub last_poll_at: Option<Time>,
-    pub last_outcome: Option<Outcome>,
-    pub last_status: Option<u16>,
-    pub next_at: Option<Time>,
-    pub failures: u32,
-    pub error: Option<String>,
-    pub trouble: Option<Trouble>,
-    pub gone_reason: Option<String>,
 }
 
 /// SQL condition: the feed `f` contains the pattern `$1`. `$tagged` is the condition on its tags.
@@ -133,13 +119,20 @@ impl Store {
     }
 }
 
+/// The feeds of a page and what was counted with them.
+struct FoundFeeds {
+    found: Vec<ListedFeed>,
+    states: Option<StateCounts>,
+    n_entries: Option<u64>,
+}
+
 fn page<T>(
     conn: &Connection,
     query: &FeedListFilter,
     show: impl FnOnce(&[ListedFeed]) -> Result<Vec<T>, DbError>,
 ) -> Result<FeedListPage<T>, DbError> {
     let limit = query.limit.min(LINES_MAX) as usize;
-    let (mut found, states) = found(conn, query, limit + 1)?;
+    let FoundFeeds { mut found, states, n_entries } = found(conn, query, limit + 1)?;
     let is_more = found.len() > limit;
     found.truncate(limit);
     if query.backwards {
@@ -153,14 +146,11 @@ fn page<T>(
     let (before, after) = (place(found.first()), place(found.last()));
     let lines = show(&found)?;
     let (before, after) = (before.filter(|_| is_before), after.filter(|_| is_after));
-    Ok(FeedListPage { lines, states, before, after })
+    Ok(FeedListPage { lines, states, n_entries, before, after })
 }
 
-fn found(
-    conn: &Connection,
-    query: &FeedListFilter,
-    limit: usize,
-) -> Result<(Vec<ListedFeed>, Option<StateCounts>), DbError> {
+fn found(conn: &Connection, query: &FeedListFilter, limit: usize) -> Result<FoundFeeds, DbError> {
+    let counted = |found, states| Ok(FoundFeeds { found, states: Some(states), n_entries: None });
     let (order, state, backwards) = (query.order, query.state, query.backwards);
     let part = FeedListPart { order, state, from: query.from.as_ref(), backwards, limit };
     let pattern = pattern(&query.text);
@@ -168,19 +158,20 @@ fn found(
         let own = of_account::matching(conn, query.account, &query.text, query.tag.as_deref())?;
         if own.len() > OWN_SORTED_MAX && pattern == "%%" && query.tag.is_none() {
             let own: HashSet<FeedId> = own.into_iter().collect();
-            let (counts, _) = of_account::totals(conn, query.account)?;
-            return Ok((walk(conn, &part, |feed| Ok(own.contains(&feed)))?, Some(counts)));
+            let (states, n_entries) = of_account::totals(conn, query.account)?;
+            let found = walk(conn, &part, |feed| Ok(own.contains(&feed)))?;
+            return Ok(FoundFeeds { found, states: Some(states), n_entries: Some(n_entries) });
         }
-        let (found, counts) = sorted(conn, &part, &own)?;
-        return Ok((found, Some(counts)));
+        let (found, states) = sorted(conn, &part, &own)?;
+        return counted(found, states);
     }
     if pattern == "%%" && query.tag.is_none() {
-        return Ok((walk(conn, &part, |_| Ok(true))?, Some(state::counts(conn)?)));
+        return counted(walk(conn, &part, |_| Ok(true))?, state::counts(conn)?);
     }
     let gathered = gather(conn, &pattern, query.tag.as_deref())?;
     if gathered.len() <= GATHERED_MAX {
-        let (found, counts) = sorted(conn, &part, &gathered)?;
-        return Ok((found, Some(counts)));
+        let (found, states) = sorted(conn, &part, &gathered)?;
+        return counted(found, states);
     }
     let sql = format!(
         "select 1 from feeds f where {HAS_TEXT_ITSELF} and (cast($2 as text) is null or exists \
@@ -188,7 +179,7 @@ fn found(
     );
     let mut fits = conn.prepare_cached(&sql)?;
     let found = walk(conn, &part, |feed| Ok(fits.exists(params![pattern, query.tag, feed.0])?))?;
-    Ok((found, None))
+    Ok(FoundFeeds { found, states: None, n_entries: None })
 }
 
 /// Returns all feeds of an account with a text, a tag and a state, in no order, at most `most`.
@@ -238,59 +229,6 @@ fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<Fee
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn list_rows(
-    conn: &Connection,
-    account: AccountId,
-    listed: &[ListedFeed],
-    since: Time,
-) -> Result<Vec<FeedListRow>, DbError> {
-    let sql = "select f.url, case when exists (select 1 from private_feeds p \
-                where p.feed = f.id and p.owner > 0) then null \
-                else coalesce(f.given_title, f.title) end, s.entries, f.added_at, \
-               s.last_poll_at, s.last_outcome, s.next_at, s.failures, s.error, s.gone_reason, \
-               (select p.status from polls p where p.feed = $1 \
-                order by p.generation desc limit 1), \
-               (select count(*) from entry_keys k where k.feed = $1 and k.published_at >= $2), \
-               s.trouble from feeds f join feed_state s on s.feed = f.id where f.id = $1";
-    let feeds: Vec<FeedId> = listed.iter().map(|listed| listed.feed).collect();
-    let (keys, since) = (rows::keys(&feeds), [Value::Int(since.millis())]);
-    let mut lines = conn.prepare_cached(sql)?.each(&keys, &since, |place, row| {
-        Ok(FeedListRow {
-            id: listed[place].feed,
-            url: url(row, 0)?,
-            title: row.get(1)?,
-            tags: Vec::new(),
-            state: listed[place].state,
-            entries: count(row, 2)?,
-            added_at: Time::from_millis(row.get(3)?),
-            last_poll_at: time_or_none(row, 4)?,
-            last_outcome: outcome(row, 5)?,
-            next_at: time_or_none(row, 6)?,
-            failures: row.get(7)?,
-            error: row.get(8)?,
-            gone_reason: row.get(9)?,
-            last_status: row.get(10)?,
-            n_since: count(row, 11)?,
-            trouble: trouble(row, 12)?,
-        })
-    })?;
-    let mut tags = rows::tags_of(conn, &feeds)?;
-    if account != AccountId::LOCAL {
-        let own = of_account::find_all(conn, account, &feeds)?.into_iter();
-        let mut own: HashMap<FeedId, FeedRow> = own.map(|row| (row.id, row)).collect();
-        for line in &mut lines {
-            let row = own.remove(&line.id);
-            line.title = row.as_ref().and_then(|row| row.shown_title()).map(str::to_owned);
-            line.tags = row.map(|row| row.tags).unwrap_or_default();
-        }
-        return Ok(lines);
-    }
-    for line in &mut lines {
-        line.tags = tags.remove(&line.id).unwrap_or_default();
-    }
-    Ok(lines)
-}
-
 /// Turns a typed text into a pattern, in lower case as SQL does it: ASCII letters only.
 fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
@@ -303,6 +241,3 @@ fn pattern(text: &str) -> String {
     pattern.push('%');
     pattern
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,9 +7,11 @@ use feed::{FeedId, FeedUrl};
 
 use crate::db::columns::count;
 use crate::db::sql::{Connection, params};
+use crate::db::{dialect, number_lists};
 use crate::error::DbError;
 use crate::feeds::rows;
 use crate::feeds::subscribing::by_url_of;
+use crate::subscriptions::account_tags;
 use crate::subscriptions::rows::{SubscriptionRow, of_feeds};
 use crate::subscriptions::scope;
 use crate::{
@@ -65,6 +67,23 @@ impl Store {
         })
     }
 
+    /// Returns the addresses of the feeds that an account reads, also those after redirects.
+    pub fn own_addresses(&self, account: AccountId) -> Result<Vec<String>, StoreError> {
+        self.read(|conn| {
+            let sql = "select coalesce(p.url, f.url), f.effective_url from subscriptions s \
+                       join feeds f on f.id = s.feed left join private_feeds p on p.feed = f.id \
+                       where s.account = $1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query([account.0])?;
+            let mut addresses = Vec::new();
+            while let Some(row) = &rows.next()? {
+                addresses.push(row.get(0)?);
+                addresses.extend(row.get::<_, Option<String>>(1)?);
+            }
+            Ok(addresses)
+        })
+    }
+
     /// Returns these feeds in the given order, with the titles and tags of an account. A feed that
     /// it does not read has the publisher's title and no tags. Removed feeds are left out.
     pub fn feed_rows_of(
@@ -86,7 +105,7 @@ impl Store {
         }
         let text = id_or_url.trim();
         self.read(|conn| {
-            let found = match (text.parse::<u32>(), FeedUrl::parse(text)) {
+            let found = match (text.parse::<u32>(), FeedUrl::from_stored(text)) {
                 (Ok(id), _) => Some(FeedId(id)),
                 (_, Ok(url)) => by_url_of(conn, account, &url)?,
                 _ => None,
@@ -138,11 +157,13 @@ impl Store {
             return self.languages();
         }
         self.read(|conn| {
-            let sql = "select coalesce(f.detected_language, f.language), \
-                       cast(sum(t.entries) as bigint) \
-                       from subscriptions s join feeds f on f.id = s.feed \
-                       join feed_state t on t.feed = s.feed where s.account = $1 group by 1";
-            let mut statement = conn.prepare_cached(sql)?;
+            let sql = format!(
+                "select coalesce(f.detected_language, f.language), \
+                 cast(sum(t.entries) as bigint) from subscriptions s join feeds f on f.id = s.feed \
+                 join {} t on t.feed = s.feed where s.account = $1 group by 1",
+                dialect::feed_orders(conn)
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
             let mut rows = statement.query(params![account.0])?;
             let mut sums: HashMap<String, u64> = HashMap::new();
             while let Some(row) = &rows.next()? {
@@ -176,17 +197,22 @@ impl Store {
         if account == AccountId::LOCAL {
             return self.tag_feeds(unread);
         }
-        let tags = self.tags_of(account)?;
-        let named = tags.into_iter().filter(|tag| tag.number != NumberedTag::UNTAGGED);
-        let named: Vec<NumberedTag> = named.filter(|tag| tag.n_feeds > 0).collect();
         self.read(|conn| {
-            let sql = "select tag, feed from subscription_tags where account = $1";
-            let mut statement = conn.prepare_cached(sql)?;
+            let mut named = account_tags::listed(conn, account)?;
+            named.retain(|tag| tag.n_feeds > 0);
+            let sql = format!(
+                "select tag, {} from subscription_tags where account = $1 {}",
+                number_lists::column(conn, "feed"),
+                number_lists::grouped_by(conn, "tag")
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
             let mut rows = statement.query(params![account.0])?;
             let mut sums: HashMap<i64, u64> = HashMap::new();
             while let Some(row) = &rows.next()? {
-                let n = unread.get(&FeedId(row.get(1)?)).copied().unwrap_or(0);
-                *sums.entry(row.get(0)?).or_default() += n;
+                let sum = sums.entry(row.get(0)?).or_default();
+                number_lists::each(conn, row, 1, |feed| {
+                    *sum += unread.get(&feed).copied().unwrap_or(0);
+                })?;
             }
             let line = |NumberedTag { number, tag, n_feeds }| {
                 let unread = sums.get(&number).copied().unwrap_or(0);
@@ -212,7 +238,10 @@ pub(crate) fn find_all(
     for feed in &mut found {
         (feed.given_title, feed.tags) = match own.remove(&feed.id) {
             Some(row) => (row.title, row.tags),
-            None => (None, Vec::new()),
+            None => {
+                feed.hide_private(account);
+                (None, Vec::new())
+            }
         };
     }
     Ok(found)
@@ -220,9 +249,12 @@ pub(crate) fn find_all(
 
 /// Returns how many feeds of an account are in each state, and how many entries they have.
 pub(crate) fn totals(conn: &Connection, account: AccountId) -> Result<(StateCounts, u64), DbError> {
-    let sql = "select t.state, count(*), cast(sum(t.entries) as bigint) from subscriptions s \
-               join feed_state t on t.feed = s.feed where s.account = $1 group by t.state";
-    let mut statement = conn.prepare_cached(sql)?;
+    let sql = format!(
+        "select t.state, count(*), cast(sum(t.entries) as bigint) from subscriptions s \
+         join {} t on t.feed = s.feed where s.account = $1 group by t.state",
+        dialect::feed_orders(conn)
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![account.0])?;
     let (mut states, mut n_entries) = (StateCounts::default(), 0);
     while let Some(row) = &rows.next()? {

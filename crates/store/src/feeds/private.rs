@@ -6,9 +6,11 @@ use feed::{FeedId, FeedUrl};
 
 use crate::db::sql::{Connection, OptionalExtension, params};
 use crate::error::DbError;
-use crate::feeds::state;
+use crate::feeds::subscribing::by_url_of;
+use crate::feeds::{private_matches, state};
+use crate::matching::MatcherSlot;
 use crate::subscriptions::scope::has_accounts;
-use crate::{AccountId, Store, StoreError};
+use crate::{AccountId, QueryId, Store, StoreError};
 
 impl Store {
     /// Returns the account that a private feed belongs to; account 0 stands for the instance.
@@ -23,9 +25,37 @@ impl Store {
         Ok(self.owner_of_feed(feed)?.is_some())
     }
 
+    /// Returns the first of these addresses that is a private feed of an account, or would be one.
+    pub fn private_among(
+        &self,
+        account: AccountId,
+        urls: &[&FeedUrl],
+    ) -> Result<Option<FeedUrl>, StoreError> {
+        self.read(|conn| {
+            let has_accounts = has_accounts(conn)?;
+            for url in urls {
+                let is_private = match by_url_of(conn, account, url)? {
+                    Some(feed) => owner(conn, feed)?.is_some(),
+                    None => has_accounts && holds_secret(url),
+                };
+                if is_private {
+                    return Ok(Some((*url).clone()));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// Returns the private feeds of accounts that were removed. Their secrets must go, and the
+    /// feeds too, unless [`Store::hand_on`] finds another reader.
+    pub fn abandoned_feeds(&self) -> Result<Vec<FeedId>, StoreError> {
+        self.read(abandoned)
+    }
+
     /// Makes a feed of the instance private, because it gets a secret. `false`: people read it, or
     /// it belongs to one of them. Without accounts nothing needs to be private.
     pub fn close_to_people(&self, feed: FeedId) -> Result<bool, StoreError> {
+        let slot = self.matcher();
         self.write(move |conn| {
             if !has_accounts(conn)? {
                 return Ok(true);
@@ -33,9 +63,7 @@ impl Store {
             if let Some(owner) = owner(conn, feed)? {
                 return Ok(owner == AccountId::LOCAL);
             }
-            let sql = "select 1 from subscriptions where feed = $1 \
-                       union all select 1 from query_feeds where feed = $1";
-            if conn.prepare_cached(sql)?.exists([feed.0])? {
+            if others_need(conn, &slot, feed, AccountId::LOCAL)? {
                 return Ok(false);
             }
             let sql = "select url from feeds where id = $1";
@@ -46,10 +74,73 @@ impl Store {
     }
 }
 
+pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<FeedId>, DbError> {
+    // The feeds of the last account belong to the instance afterwards.
+    let sql = "select p.feed from private_feeds p join feeds f on f.id = p.feed \
+               where p.owner <> $1 and f.of_instance = 0 \
+               and not exists (select 1 from accounts a where a.id = p.owner) \
+               and not exists (select 1 from query_feeds q where q.feed = p.feed) \
+               order by p.feed";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([AccountId::LOCAL.0], |row| row.get(0).map(FeedId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns whether anybody but an account sees entries of a feed, or needs it: another subscriber,
+/// a star or a label of somebody else, or a query that others see. Such a feed cannot get the
+/// secrets of the account.
+pub(crate) fn others_need(
+    conn: &Connection,
+    slot: &MatcherSlot,
+    feed: FeedId,
+    account: AccountId,
+) -> Result<bool, DbError> {
+    let sql = "select 1 from subscriptions where feed = $1 and account <> $2 \
+        union all select 1 from entries e join stars s on s.entry = e.id \
+         where e.feed = $1 and s.account <> $2 \
+        union all select 1 from entries e join entry_labels l on l.entry = e.id and l.by_rule = 0 \
+         join labels b on b.id = l.label where e.feed = $1 and b.account <> $2";
+    if conn.prepare_cached(sql)?.exists(params![feed.0, account.0])? {
+        return Ok(true);
+    }
+    let sql = "select q.id, q.shared = 1 or coalesce(q.owner, 0) <> $1 from queries q \
+        where exists (select 1 from query_feeds f where f.query = q.id and f.feed = $2) \
+        or exists (select 1 from entries e join query_entries m on m.entry = e.id \
+         where e.feed = $2 and m.query = q.id)";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params![account.0, feed.0], |row| {
+        Ok((QueryId(row.get(0)?), row.get::<_, bool>(1)?))
+    })?;
+    let queries: Vec<(QueryId, bool)> = rows.collect::<Result<_, _>>()?;
+    if queries.is_empty() {
+        return Ok(false);
+    }
+    // Only the matcher knows which queries are published. Without one, all of them may be.
+    let is_published = slot.with_matcher(conn, |matcher| {
+        Ok(queries.iter().any(|(query, _)| matcher.others_see(*query)))
+    })?;
+    Ok(queries.iter().any(|(_, others_see)| *others_see) || is_published.unwrap_or(true))
+}
+
 pub(crate) fn owner(conn: &Connection, feed: FeedId) -> Result<Option<AccountId>, DbError> {
     let sql = "select owner from private_feeds where feed = $1";
     let mut statement = conn.prepare_cached(sql)?;
     Ok(statement.query_row([feed.0], |row| row.get(0).map(AccountId)).optional()?)
+}
+
+/// Returns whether an account may have the pages behind the entries of a feed fetched. The login of
+/// a private feed is for its owner. Others who read it may do so while no login is set.
+pub(crate) fn may_use_login(
+    conn: &Connection,
+    account: AccountId,
+    feed: FeedId,
+) -> Result<bool, DbError> {
+    let sql = "select 1 from private_feeds p where p.feed = $1 and p.owner <> $2 and not \
+               (exists (select 1 from subscriptions s where s.feed = p.feed and s.account = $2) \
+                and not exists (select 1 from fetch_settings f where f.feed = p.feed \
+                 and f.sealed is not null))";
+    let is_refused = conn.prepare_cached(sql)?.exists(params![feed.0, account.0])?;
+    Ok(account == AccountId::LOCAL || !is_refused)
 }
 
 /// Returns whether an address holds a secret: then the address that is shown differs.
@@ -90,6 +181,7 @@ pub(crate) fn mark(
     let stored = stored_url(owner, url);
     conn.prepare_cached(sql)?.execute(params![stored, feed.0])?;
     forget_figures(conn, feed)?;
+    private_matches::drop_of_feed(conn, feed)?;
     state::refresh_title(conn, feed)
 }
 

@@ -7,8 +7,10 @@ use feed::{FeedId, FeedUrl, Time};
 use crate::db::sql::{Connection, OptionalExtension, params};
 use crate::error::DbError;
 use crate::feeds::change::{self, AddFeedResult, NewFeed};
-use crate::feeds::{private, state};
-use crate::subscriptions::rows as subscriptions;
+use crate::feeds::{handing_on, private, state};
+use crate::matching::MatcherSlot;
+use crate::subscriptions::limits::check_subscriptions;
+use crate::subscriptions::rows::{self as subscriptions, SubscriptionRow};
 use crate::subscriptions::scope::{has_accounts, is_subscribed};
 use crate::{AccountId, Store, StoreError};
 
@@ -25,7 +27,13 @@ impl Store {
             return self.add_feeds(new, now);
         }
         let new = new.to_vec();
-        self.write(move |conn| new.iter().map(|one| subscribe(conn, account, one, now)).collect())
+        self.write(move |conn| {
+            change::lock_addresses(conn)?;
+            let added = new.iter().map(|one| subscribe(conn, account, one, now));
+            let added = added.collect::<Result<Vec<_>, _>>()?;
+            check_subscriptions(conn, account)?;
+            Ok(added)
+        })
     }
 
     /// Subscribes an account to a feed that exists. A private feed of somebody else does not exist
@@ -46,6 +54,7 @@ impl Store {
                 return Err(StoreError::NoFeed(feed).into());
             }
             subscriptions::put(conn, account, feed, None, &tags, now)?;
+            check_subscriptions(conn, account)?;
             wake(conn, feed)
         })
     }
@@ -119,14 +128,16 @@ impl Store {
 
     /// Returns the feed of an account that its person may give secrets: their own one, or else a
     /// new private feed with the same address, to which their subscription moves. A feed that only
-    /// they read becomes private itself. `None`: the account does not read the feed.
+    /// they need becomes private itself. If others read their private feed too, the next of them
+    /// gets it, and the account gets a new one. `None`: the account does not read the feed.
     pub fn own_feed(
         &self,
         account: AccountId,
         feed: FeedId,
         now: Time,
     ) -> Result<Option<FeedId>, StoreError> {
-        self.write(move |conn| own(conn, account, feed, now))
+        let slot = self.matcher();
+        self.write(move |conn| own(conn, &slot, account, feed, now))
     }
 }
 
@@ -181,6 +192,10 @@ pub(crate) fn add_for_query(
     tag: &str,
     now: Time,
 ) -> Result<FeedId, DbError> {
+    change::lock_addresses(conn)?;
+    if let Some(feed) = by_url_of(conn, owner, url)? {
+        return Ok(feed);
+    }
     let new = NewFeed { url: url.clone(), title: None, site: None, tags: Vec::new() };
     let is_private = private::holds_secret(url) && has_accounts(conn)?;
     let feed = change::insert(conn, &new, is_private.then_some(owner), now)?;
@@ -232,31 +247,53 @@ pub(crate) fn rest_if_unwanted(
 
 fn own(
     conn: &Connection,
+    slot: &MatcherSlot,
     account: AccountId,
     feed: FeedId,
     now: Time,
 ) -> Result<Option<FeedId>, DbError> {
     let found = subscriptions::of_feeds(conn, account, &[feed])?.pop();
     let Some(subscription) = found else { return Ok(None) };
+    change::lock_addresses(conn)?;
     if private::owner(conn, feed)? == Some(account) {
-        return Ok(Some(feed));
+        let Some(url) = handing_on::part(conn, feed, account)? else { return Ok(Some(feed)) };
+        let own = move_to_own(conn, account, &subscription, url, now)?;
+        handing_on::move_settings(conn, feed, own)?;
+        return Ok(Some(own));
     }
-    let sql = "select url from feeds where id = $1";
-    let url = conn.query_row(sql, [feed.0], |row| crate::db::columns::url(row, 0))?;
-    let sql = "select 1 from feeds f where f.id = $1 and (f.of_instance = 1 \
-               or exists (select 1 from subscriptions s where s.feed = f.id and s.account <> $2) \
-               or exists (select 1 from query_feeds q where q.feed = f.id))";
-    if !conn.prepare_cached(sql)?.exists(params![feed.0, account.0])? {
+    let sql = "select url, of_instance = 1 from feeds where id = $1";
+    let (url, of_instance): (FeedUrl, bool) =
+        conn.query_row(sql, [feed.0], |row| Ok((crate::db::columns::url(row, 0)?, row.get(1)?)))?;
+    let known = private::by_url(conn, account, &url)?;
+    if known.is_none() && !of_instance && !private::others_need(conn, slot, feed, account)? {
         private::mark(conn, feed, account, &url)?;
         return Ok(Some(feed));
     }
-    let plain = NewFeed { url, title: None, site: None, tags: Vec::new() };
-    let own = change::insert(conn, &plain, Some(account), now)?;
-    conn.execute("update feeds set of_instance = 0 where id = $1", [own.0])?;
-    let title = subscription.title.as_deref();
-    subscriptions::put(conn, account, own, title, &subscription.tags, now)?;
+    move_to_own(conn, account, &subscription, url, now).map(Some)
+}
+
+/// Moves a subscription to the account's private feed with an address. It is made if necessary.
+fn move_to_own(
+    conn: &Connection,
+    account: AccountId,
+    subscription: &SubscriptionRow,
+    url: FeedUrl,
+    now: Time,
+) -> Result<FeedId, DbError> {
+    let own = match private::by_url(conn, account, &url)? {
+        Some(own) => own,
+        None => {
+            let plain = NewFeed { url, title: None, site: None, tags: Vec::new() };
+            let own = change::insert(conn, &plain, Some(account), now)?;
+            conn.execute("update feeds set of_instance = 0 where id = $1", [own.0])?;
+            own
+        }
+    };
+    let SubscriptionRow { feed, title, tags, .. } = subscription;
+    subscriptions::put(conn, account, own, title.as_deref(), tags, now)?;
     let sql = "delete from subscriptions where account = $1 and feed = $2";
     conn.execute(sql, params![account.0, feed.0])?;
-    rest_if_unwanted(conn, feed, now)?;
-    Ok(Some(own))
+    wake(conn, own)?;
+    rest_if_unwanted(conn, *feed, now)?;
+    Ok(own)
 }

@@ -6,7 +6,7 @@ use feed::{FeedId, FeedUrl};
 use crate::db::dialect;
 use crate::db::sql::{Connection, OptionalExtension, params};
 use crate::error::DbError;
-use crate::feeds::private;
+use crate::feeds::{handing_on, private};
 use crate::subscriptions::account_tags;
 use crate::{AccountId, Store, StoreError};
 
@@ -82,7 +82,13 @@ pub(crate) fn leave(conn: &Connection, account: AccountId) -> Result<(), DbError
     let sql = "update feeds set given_title = s.title from subscriptions s \
                where s.feed = feeds.id and s.account = $1 and s.title is not null";
     conn.execute(sql, [account.0])?;
-    conn.execute("update feeds set of_instance = 1, readers = null", [])?;
+    // The private feeds of accounts that left before are removed soon, unless this account reads
+    // them.
+    handing_on::take_abandoned(conn)?;
+    let sql = "update feeds set readers = null, of_instance = case when exists \
+               (select 1 from private_feeds p where p.feed = feeds.id and p.owner <> 0 \
+               and p.owner <> $1) then 0 else 1 end";
+    conn.execute(sql, [account.0])?;
     let sql = "update private_feeds set owner = 0 where owner = $1 and not exists \
                (select 1 from private_feeds p where p.owner = 0 and p.url = private_feeds.url)";
     conn.execute(sql, [account.0])?;
@@ -145,7 +151,7 @@ fn own_everything(conn: &Connection, account: AccountId) -> Result<(), DbError> 
         statement.query_map([], |row| Ok((FeedId(row.get(0)?), row.get(1)?, row.get(2)?)))?;
     let feeds: Vec<(FeedId, String, bool)> = rows.collect::<Result<_, _>>()?;
     for (feed, url, has_credentials) in feeds {
-        if let Ok(url) = FeedUrl::parse(&url)
+        if let Ok(url) = FeedUrl::from_stored(&url)
             && (has_credentials || private::holds_secret(&url))
         {
             private::mark(conn, feed, account, &url)?;

@@ -54,7 +54,8 @@ pub struct IconDue {
     pub origin: String,
     /// A feed of this origin that declares an icon, or any of them.
     pub feed: FeedId,
-    /// The icon that the feed's documents declare.
+    /// The icon that the feed's documents declare. `None` also if feeds of this origin declare
+    /// different ones: then they are pictures of people or shows and not of the site.
     pub declared: Option<String>,
     /// The page that the feed belongs to.
     pub site: Option<String>,
@@ -129,7 +130,8 @@ impl Store {
         })
     }
 
-    /// Notes the origins of feeds. A new origin is due at once.
+    /// Notes the origins of feeds. A new origin is due at once. So is an origin whose feeds declare
+    /// a second icon: from then on each would show the picture of the other.
     pub async fn note_icon_origins(
         &self,
         origins: Vec<(FeedId, String)>,
@@ -142,36 +144,57 @@ impl Store {
             let of_feed = "insert into feed_icons (origin, feed) \
                            select $1, id from feeds where id = $2 \
                            on conflict (feed) do update set origin = excluded.origin";
+            let second = "update icon_origins set hash = null, url = null, etag = null, \
+                          next_at = $1 where origin = $2 and hash is not null and \
+                          (select count(distinct g.icon) from feed_icons j \
+                          join feeds g on g.id = j.feed where j.origin = icon_origins.origin) = 2 \
+                          and (select count(*) from feed_icons j join feeds g on g.id = j.feed \
+                          join feeds f on f.icon = g.icon \
+                          where j.origin = icon_origins.origin and f.id = $3) = 1";
+            let mut n_forgotten = 0;
             for (feed, origin) in &origins {
                 conn.prepare_cached(new)?.execute(params![origin, now.millis()])?;
                 conn.prepare_cached(of_feed)?.execute(params![origin, feed.0])?;
+                let values = params![now.millis(), origin, feed.0];
+                n_forgotten += conn.prepare_cached(second)?.execute(values)?;
             }
-            Ok(())
+            if n_forgotten > 0 { delete_unused(conn) } else { Ok(()) }
         })
         .await
     }
 
-    /// Returns the origins whose icon is due, the longest waiting first.
+    /// Returns the origins of feeds whose icon is due, the longest waiting first.
     pub fn icons_due(&self, now: Time, limit: u32) -> Result<Vec<IconDue>, StoreError> {
         self.read(|conn| {
             let sql = "select origin, case when hash is null then null else url end, etag \
-                       from icon_origins where next_at <= $1 order by next_at, origin limit $2";
+                       from icon_origins o where next_at <= $1 and exists \
+                       (select 1 from feed_icons f where f.origin = o.origin) \
+                       order by next_at, origin limit $2";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map(params![now.millis(), limit], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?;
             let origins: Vec<(String, Option<String>, Option<Vec<u8>>)> =
                 rows.collect::<Result<_, _>>()?;
-            let sql = "select f.id, f.icon, f.site from feed_icons i join feeds f on f.id = i.feed \
+            // If feeds of an origin declare several icons, none of them is that of the origin.
+            let sql = "select f.id, case when (select count(distinct g.icon) from feed_icons j \
+                       join feeds g on g.id = j.feed where j.origin = i.origin) = 1 \
+                       then f.icon end, f.site, \
+                       (select count(distinct g.icon) from feed_icons j \
+                       join feeds g on g.id = j.feed where j.origin = i.origin) > 1 \
+                       and exists (select 1 from feed_icons j join feeds g on g.id = j.feed \
+                       join icon_origins o on o.origin = j.origin \
+                       where j.origin = i.origin and g.icon = o.url) \
+                       from feed_icons i join feeds f on f.id = i.feed \
                        where i.origin = $1 order by f.icon is null, f.id limit 1";
             let mut statement = conn.prepare_cached(sql)?;
             let mut due = Vec::new();
             for (origin, url, etag) in origins {
                 let feed = statement.query_row([&origin], |row| {
-                    Ok((FeedId(row.get(0)?), row.get(1)?, row.get(2)?))
+                    Ok((FeedId(row.get(0)?), row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?))
                 });
-                let Some((feed, declared, site)) = feed.optional()? else { continue };
-                let known = url.map(|url| (url, etag));
+                let Some((feed, declared, site, is_of_one)) = feed.optional()? else { continue };
+                let known = url.filter(|_| is_of_one == 0).map(|url| (url, etag));
                 due.push(IconDue { origin, feed, declared, site, known });
             }
             Ok(due)

@@ -3,11 +3,13 @@
 //! decides; this module keeps its memory equal to the stored state and rebuilds it after a
 //! rollback.
 
+mod expected;
 pub(crate) mod scope;
 mod slot;
 mod states;
 
-pub use scope::QueryScope;
+pub(crate) use expected::{REQUESTED_TO, requested_to};
+pub use scope::{QueryScope, private_owner};
 pub(crate) use slot::{MatcherSlot, guarded};
 pub(crate) use states::{change_states, load, put_stored, scope as scope_columns};
 
@@ -94,6 +96,11 @@ pub trait EntryMatcher: Send {
     fn set_scope(&mut self, _query: QueryId, _scope: QueryScope) {}
 
     fn remove_query(&mut self, query: QueryId);
+
+    /// Returns whether others than the owner see the matches of a query.
+    fn others_see(&self, _query: QueryId) -> bool {
+        false
+    }
 
     /// Returns whether any query reads a feed.
     fn reads(&self, feed_url: &str, tags: &[String]) -> bool;

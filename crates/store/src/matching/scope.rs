@@ -38,9 +38,25 @@ impl QueryScope {
     }
 
     /// Returns the tag that stands for the owner's private feed with an address.
-    pub fn private_feed(self, url: &FeedUrl) -> Option<String> {
-        self.owner.map(|owner| address(owner, url.as_str()))
+    pub fn private_feed(self, url: &FeedUrl) -> String {
+        address(self.owner.unwrap_or(AccountId::LOCAL), url.as_str())
     }
+
+    /// Returns whether the owner sees the matches of another query.
+    pub fn may_read(self, other: QueryScope) -> bool {
+        // Only the command that saves a query knows who is an admin, and queries of the instance
+        // keep nothing that belongs to one account.
+        other.owner.is_none() || other.owner == self.owner || other.shared
+    }
+}
+
+/// Returns the owner of a private feed, which is in one of its tags. `None`: it is not private.
+pub fn private_owner(tags: &[String]) -> Option<AccountId> {
+    let owner = |tag: &String| {
+        let (owner, rest) = tag.strip_prefix(PRIVATE)?.split_once(PRIVATE)?;
+        rest.starts_with(PRIVATE).then(|| owner.parse().ok().map(AccountId))?
+    };
+    tags.iter().find_map(owner)
 }
 
 fn separators(with_private: bool) -> impl Iterator<Item = char> {

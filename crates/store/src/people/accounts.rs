@@ -5,6 +5,7 @@ use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::Time;
 
 use crate::db::columns::{count, time, time_or_none};
+use crate::db::dialect::{self, LockSubject};
 use crate::error::DbError;
 use crate::feeds::takeover;
 use crate::people::belongings;
@@ -151,11 +152,14 @@ impl Store {
     ) -> Result<Result<AccountId, AccountError>, StoreError> {
         let (name, password) = (name.to_lowercase(), password.to_owned());
         self.write_own(move |conn| {
-            let first = !conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?;
+            let first = is_first(conn)?;
             let usual = if first { AccountRole::Admin } else { AccountRole::Reader };
             let role = role.unwrap_or(usual).word();
+            // PostgreSQL uses up a number for each row that it tries to insert.
             let sql = "insert into accounts (name, password, created_at, role) \
-                       values ($1, $2, $3, $4) on conflict (name) do nothing returning id";
+                       select $1, $2, $3, $4 \
+                       where not exists (select 1 from accounts where name = $1) \
+                       on conflict (name) do nothing returning id";
             let made = conn
                 .query_row(sql, params![name, password, now.millis(), role], |row| row.get(0))
                 .optional()?;
@@ -208,6 +212,17 @@ impl Store {
         })
     }
 
+    /// Returns the role of an account, if it exists.
+    pub fn role_of(&self, account: AccountId) -> Result<Option<AccountRole>, StoreError> {
+        self.read(|conn| {
+            let sql = "select role from accounts where id = $1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let word: Option<String> =
+                statement.query_row([account.0], |row| row.get(0)).optional()?;
+            Ok(word.and_then(|word| AccountRole::from_word(&word)))
+        })
+    }
+
     /// Gives an account another role. The last admin stays one.
     pub fn set_role(
         &self,
@@ -249,6 +264,7 @@ impl Store {
     ) -> Result<Result<TokenRow, AccountError>, StoreError> {
         let new = new.clone();
         self.write_own(move |conn| {
+            dialect::one_at_a_time(conn, LockSubject::Account, new.account.0)?;
             let sql = "select count(*) from tokens where account = $1";
             if conn.query_row(sql, [new.account.0], |row| count(row, 0))? >= TOKENS_MAX {
                 return Ok(Err(AccountError::TooMany));
@@ -326,6 +342,17 @@ impl Store {
             Ok(conn.execute(sql, params![account.0, id])? > 0)
         })
     }
+}
+
+/// Returns whether there are no accounts yet. Then no other process can create one until the end of
+/// the transaction: only one account can be the first.
+fn is_first(conn: &Connection) -> crate::db::sql::Result<bool> {
+    let is_empty = || Ok(!conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?);
+    if !is_empty()? || !conn.is_postgres() {
+        return is_empty();
+    }
+    conn.execute_batch("lock table accounts in share row exclusive mode")?;
+    is_empty()
 }
 
 /// Locks the rows of all admins first: two of them may leave at the same time.

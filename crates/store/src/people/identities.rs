@@ -2,6 +2,7 @@
 
 use feed::Time;
 
+use crate::db::dialect::{self, LockSubject};
 use crate::db::sql::{OptionalExtension, params};
 use crate::people::accounts::account_row;
 use crate::{AccountError, AccountId, AccountRole, AccountRow, NO_PASSWORD, Store, StoreError};
@@ -55,6 +56,7 @@ impl Store {
             if !conn.prepare_cached(sql)?.exists([account.0])? {
                 return Ok(Err(AccountError::NoAccount));
             }
+            dialect::one_at_a_time(conn, LockSubject::Identities, 0)?;
             let sql = "insert into identities (issuer, subject, account, created_at) \
                        values ($1, $2, $3, $4) on conflict (issuer, subject) do nothing";
             conn.execute(sql, params![issuer, subject, account.0, now.millis()])?;
@@ -90,8 +92,13 @@ impl Store {
             let find = "select a.id, a.name, a.password, a.created_at, a.role \
                         from identities i join accounts a on a.id = i.account \
                         where i.issuer = $1 and i.subject = $2";
-            let of = params![issuer, subject];
-            if let Some(found) = conn.query_row(find, of, account_row).optional()? {
+            let of = || conn.query_row(find, params![issuer, subject], account_row).optional();
+            if let Some(found) = of()? {
+                return Ok(Ok(found));
+            }
+            // A person may log in for the first time on two machines at once.
+            dialect::one_at_a_time(conn, LockSubject::Identities, 0)?;
+            if let Some(found) = of()? {
                 return Ok(Ok(found));
             }
             for n in 1..=NAMES_TRIED_MAX {

@@ -18,6 +18,8 @@ use crate::{Store, StoreError};
 pub const MACHINE_BEAT_EVERY: Duration = Duration::from_secs(2);
 /// A process without a sign of life for so long is gone. Five beats are not lost by accident.
 pub const MACHINE_SILENCE_MAX: Duration = Duration::from_secs(10);
+/// A process without a sign of life for so long has missed two beats.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
 /// Rows are deleted after so long without a sign of life.
 const FORGET_AFTER: Duration = Duration::from_secs(60);
 
@@ -130,6 +132,51 @@ pub struct MachineRow {
     pub grants: u64,
 }
 
+/// The most important fact about a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MachineState {
+    /// It shows no sign of life. It is listed until it is certainly gone.
+    Silent,
+    Draining,
+    Drained,
+    SteppingDown,
+    NetworkDown,
+    /// It takes over when the controller ends.
+    Waiting,
+    Working,
+}
+
+impl MachineState {
+    pub const fn word(self) -> &'static str {
+        match self {
+            MachineState::Silent => "silent",
+            MachineState::Draining => "draining",
+            MachineState::Drained => "drained",
+            MachineState::SteppingDown => "stepping down",
+            MachineState::NetworkDown => "network down",
+            MachineState::Waiting => "waiting",
+            MachineState::Working => "working",
+        }
+    }
+}
+
+impl MachineRow {
+    pub fn state(&self) -> MachineState {
+        match self.wish {
+            // A terminal ends when it is drained. A controller gives its seat away first.
+            MachineWish::Drain if self.in_flight > 0 || self.role == MachineRole::Controller => {
+                MachineState::Draining
+            }
+            MachineWish::Drain => MachineState::Drained,
+            _ if self.silent_for >= SILENT_AFTER => MachineState::Silent,
+            MachineWish::StepDown => MachineState::SteppingDown,
+            MachineWish::Work if !self.network_up => MachineState::NetworkDown,
+            MachineWish::Work if self.role == MachineRole::Standby => MachineState::Waiting,
+            MachineWish::Work => MachineState::Working,
+        }
+    }
+}
+
 /// All processes, and the requests that nobody answers for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MachineList {
@@ -182,14 +229,17 @@ impl Store {
 }
 
 /// Writes one row. A living process keeps its name: another one with the same name gets no row. The
-/// controller knows which of two terminals with one name is alive.
+/// controller knows which of two terminals with one name is alive. A new controller does not know
+/// since when a terminal works, but its row does.
 fn renew(conn: &Connection, beat: &MachineBeat) -> Result<BeatAnswer, DbError> {
     let sql = format!(
         "insert into machines (name, role, region, version, life, since, beat, room, in_flight, \
          polls_per_second, round_trip_ms, network_up, figures) \
          values ($1, $2, $3, $4, $5, $6, {NOW}, $7, $8, $9, $10, $11, $12) \
          on conflict (name) do update set role = excluded.role, region = excluded.region, \
-         version = excluded.version, life = excluded.life, since = excluded.since, \
+         version = excluded.version, life = excluded.life, \
+         since = case when machines.life = excluded.life and machines.role = 'terminal' \
+         and excluded.role = 'terminal' then machines.since else excluded.since end, \
          beat = excluded.beat, room = excluded.room, in_flight = excluded.in_flight, \
          polls_per_second = excluded.polls_per_second, \
          round_trip_ms = excluded.round_trip_ms, network_up = excluded.network_up, \
@@ -275,4 +325,35 @@ fn count(number: u64) -> i64 {
 
 fn whole(number: i64) -> u64 {
     number.max(0).unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_controller_is_not_drained_while_it_holds_the_seat() {
+        let state = |role, in_flight| {
+            let row = MachineRow {
+                name: "m".to_owned(),
+                role,
+                region: None,
+                version: String::new(),
+                since: Time::MIN,
+                silent_for: Duration::ZERO,
+                room: 1,
+                in_flight,
+                polls_per_second: 0.0,
+                round_trip: None,
+                network_up: true,
+                wish: MachineWish::Drain,
+                grants: 0,
+            };
+            row.state()
+        };
+        assert_eq!(state(MachineRole::Controller, 0), MachineState::Draining);
+        assert_eq!(state(MachineRole::Standby, 0), MachineState::Drained);
+        assert_eq!(state(MachineRole::Terminal, 1), MachineState::Draining);
+        assert_eq!(state(MachineRole::Terminal, 0), MachineState::Drained);
+    }
 }

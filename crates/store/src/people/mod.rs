@@ -11,6 +11,6 @@ pub(crate) mod identities;
 pub(crate) mod machines;
 pub(crate) mod positions;
 pub(crate) mod requests;
-mod seat;
+pub(crate) mod seat;
 pub(crate) mod sessions;
 pub(crate) mod share_targets;

@@ -1,13 +1,11 @@
 //! How far each account has listened to or watched the enclosures of entries.
 
-use feed::{EntryId, Time};
+use feed::{EntryId, INDEXED_ADDRESS_MAX, Time};
 
 use crate::db::columns::time;
+use crate::db::dialect;
 use crate::db::sql::params;
 use crate::{AccountId, Store, StoreError};
-
-/// Bytes of an enclosure's address. Longer ones are not addresses of files.
-const URL_BYTES_MAX: usize = 4000;
 
 /// The position of one account in one enclosure.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +49,30 @@ impl Store {
         })
     }
 
+    /// Returns all positions of an account, by entry.
+    pub fn all_playback_positions(
+        &self,
+        account: AccountId,
+    ) -> Result<Vec<PlaybackPosition>, StoreError> {
+        self.read(|conn| {
+            let sql = "select entry, url, seconds, duration, changed_at from playback_positions \
+                       where account = $1 order by entry, url";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([account.0], |row| {
+                Ok(PlaybackPosition {
+                    entry: EntryId(row.get(0)?),
+                    url: row.get(1)?,
+                    seconds: row.get(2)?,
+                    duration: row.get(3)?,
+                    changed_at: time(row, 4)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// Stores a position. An older one of another device does not replace a newer one. Returns
-    /// `false` if the entry does not exist or a number makes no sense.
+    /// `false` if the entry does not exist, a number makes no sense, or the address is too long.
     pub fn put_playback_position(
         &self,
         account: AccountId,
@@ -60,13 +80,14 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let is_time = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
         let is_sane = is_time(position.seconds) && position.duration.is_none_or(is_time);
-        if !is_sane || position.url.len() > URL_BYTES_MAX {
+        if !is_sane || position.url.len() > INDEXED_ADDRESS_MAX {
             return Ok(false);
         }
         let position = position.clone();
         self.write_own(move |conn| {
-            let sql = "select 1 from entries where id = $1";
-            if !conn.prepare_cached(sql)?.exists([position.entry.0])? {
+            let lock = dialect::for_key_share(conn);
+            let sql = format!("select 1 from entries where id = $1{lock}");
+            if !conn.prepare_cached(&sql)?.exists([position.entry.0])? {
                 return Ok(false);
             }
             let sql = "insert into playback_positions \

@@ -1,6 +1,7 @@
 //! The services to which a person sends entries. The caller checks templates; nothing is sent here.
 
 use crate::db::columns::count;
+use crate::db::dialect::{self, LockSubject};
 use crate::db::sql::params;
 use crate::{AccountId, Store, StoreError};
 
@@ -71,6 +72,7 @@ impl Store {
     ) -> Result<Option<i64>, StoreError> {
         let target = target.clone();
         self.write_own(move |conn| {
+            dialect::one_at_a_time(conn, LockSubject::Account, account.0)?;
             let sql = "select count(*) from share_targets where account = $1";
             if conn.query_row(sql, [account.0], |row| count(row, 0))? >= TARGETS_MAX {
                 return Ok(None);

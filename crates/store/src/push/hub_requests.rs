@@ -8,6 +8,7 @@ use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::Time;
 
 use crate::db::columns::{count, duration_ms, time_or_none};
+use crate::db::dialect::{self, LockSubject};
 use crate::error::DbError;
 use crate::push::hub::HUB_REQUEST_LIFE;
 use crate::{
@@ -45,6 +46,8 @@ impl Store {
     ) -> Result<SubscriberRequestOutcome, StoreError> {
         let request = request.clone();
         self.write_own(move |conn| {
+            // The limits count the requests of all processes.
+            dialect::one_at_a_time(conn, LockSubject::HubRequests, 0)?;
             let known = known(conn, &request)?;
             if known.is_none() && request.kind == SubscriberRequestKind::Unsubscribe {
                 return Ok(SubscriberRequestOutcome::Taken);

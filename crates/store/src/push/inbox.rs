@@ -10,6 +10,7 @@ use crate::db::sql::{Connection, OptionalExtension, params, row, unnest};
 use feed::{FeedId, Time};
 
 use crate::db::columns::{count, time, time_or_none};
+use crate::db::dialect;
 use crate::error::DbError;
 use crate::{PushTrust, Store, StoreError};
 
@@ -167,6 +168,7 @@ impl Store {
     ) -> Result<PushReceipt, StoreError> {
         let token = token.to_owned();
         self.write_own(move |conn| {
+            lock(conn, &token)?;
             let Some(mut inbox) = inbox(conn, &token)? else { return Ok(PushReceipt::Unknown) };
             let began = match inbox.count(body.len() as u64, now) {
                 Ok(began) => began,
@@ -202,14 +204,14 @@ impl Store {
             return Ok(Vec::new());
         }
         self.write_async(|conn| {
-            let sql = "select feed from push_subscriptions where refused_at is not null \
-                       and feed is not null";
-            let mut statement = conn.prepare_cached(sql)?;
-            let rows = statement.query_map([], |row| Ok(FeedId(row.get(0)?)))?;
-            let feeds = rows.collect::<Result<_, _>>()?;
+            // One statement: another process may refuse a push at any time.
             let sql = "update push_subscriptions set refused_at = null \
-                       where refused_at is not null";
-            conn.execute(sql, [])?;
+                       where refused_at is not null returning feed";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| row.get::<_, Option<u32>>(0))?;
+            let feeds: Vec<Option<u32>> = rows.collect::<Result<_, _>>()?;
+            let mut feeds: Vec<FeedId> = feeds.into_iter().flatten().map(FeedId).collect();
+            feeds.sort_unstable();
             Ok(feeds)
         })
         .await
@@ -248,6 +250,17 @@ impl Store {
         })
         .await
     }
+}
+
+/// Locks a subscription: its counters are read and then written. The counters need a statement of
+/// their own, because a statement sees what was committed before it began.
+fn lock(conn: &Connection, token: &str) -> Result<(), DbError> {
+    if conn.is_postgres() {
+        let lock = dialect::for_update(conn);
+        let sql = format!("select 1 from push_subscriptions where token = $1{lock}");
+        conn.prepare_cached(&sql)?.exists([token])?;
+    }
+    Ok(())
 }
 
 fn inbox(conn: &Connection, token: &str) -> Result<Option<Inbox>, DbError> {

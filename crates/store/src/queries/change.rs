@@ -1,16 +1,19 @@
 //! Creates, replaces and drops standing queries. One job of the writer changes the rows, adds the
 //! feeds that only queries need, and updates the matcher.
 
+use std::collections::BTreeSet;
+
 use crate::db::sql::{Connection, OptionalExtension, Row, params};
-use feed::{FeedId, FeedUrl, Time};
+use feed::{EntryId, FeedId, FeedUrl, Time};
 
 use crate::db::columns::{count, time};
 use crate::db::sequence;
 use crate::error::DbError;
-use crate::feeds::change;
-use crate::feeds::state;
 use crate::feeds::subscribing::{self, by_url_of};
+use crate::feeds::{change, private_matches, state};
 use crate::matching::{EntryMatcher, put_stored, scope_columns};
+use crate::queries::replay::PastReplay;
+use crate::subscriptions::limits::check_queries;
 use crate::{AccountId, QueryId, QueryScope, Store, StoreError};
 
 /// A stored query.
@@ -129,7 +132,7 @@ impl Store {
             None => None,
         };
         let slot = self.matcher();
-        let is_past = past.is_some();
+        let past_from = past.as_ref().map(PastReplay::from);
         self.write(move |conn| {
             let mut changed = QueriesChanged::default();
             let (mut put, mut dropped) = (Vec::new(), Vec::new());
@@ -141,17 +144,24 @@ impl Store {
                     }
                 }
             }
+            let owner = |change: &QueryChange| match change {
+                QueryChange::Put(new) => new.scope.owner,
+                QueryChange::Drop(_) => None,
+            };
+            let owners: BTreeSet<AccountId> = changes.iter().filter_map(owner).collect();
+            owners.into_iter().try_for_each(|owner| check_queries(conn, owner))?;
             put.retain(|id| !dropped.contains(id));
             slot.with_matcher(conn, |matcher| {
                 if let Some(past) = past {
                     changed.n_past = past.store_matches(conn, &put)?;
                 }
-                // A query that waited for articles before goes on waiting for the same entries.
-                for id in put.iter().filter(|id| is_past || !matcher.waits(**id)) {
-                    begin_deciding(conn, *id)?;
+                for id in &put {
+                    begin_deciding(conn, *id, past_from, matcher.waits(*id))?;
                 }
                 dropped.iter().for_each(|id| matcher.remove_query(*id));
-                put.iter().try_for_each(|id| put_stored(conn, matcher, *id))
+                put.iter().try_for_each(|id| put_stored(conn, matcher, *id))?;
+                let seen = put.iter().filter(|id| matcher.others_see(**id));
+                seen.copied().try_for_each(|id| private_matches::leave_out(conn, id))
             })?;
             changed.unwanted.retain(|feed| !changed.wanted.contains(feed));
             Ok(changed)
@@ -189,11 +199,22 @@ fn put_row(
     Ok(id)
 }
 
-/// Notes that a query does not decide later on entries that are recorded already.
-fn begin_deciding(conn: &Connection, id: QueryId) -> Result<(), DbError> {
-    let sql = "update queries set since_entry = $1 where id = $2";
-    let last = sequence::last_entry(conn)?;
-    conn.prepare_cached(sql)?.execute(params![last, id.0])?;
+/// Notes after which entry a query decides later, when their pages come: from now on, or with the
+/// entries that were replayed. A query that waited for pages before goes on waiting for the same
+/// entries.
+fn begin_deciding(
+    conn: &Connection,
+    id: QueryId,
+    past_from: Option<EntryId>,
+    waited: bool,
+) -> Result<(), DbError> {
+    let from = match past_from {
+        Some(from) => from.0,
+        None => sequence::last_entry(conn)?,
+    };
+    let sql = "update queries set since_entry = $1 where id = $2 \
+               and (since_entry > $1 or $3 = 0)";
+    conn.prepare_cached(sql)?.execute(params![from, id.0, i64::from(waited)])?;
     Ok(())
 }
 

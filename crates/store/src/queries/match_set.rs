@@ -7,8 +7,9 @@ use crate::db::postgres::{Flight, Lists};
 use crate::db::sql::{row, unnest};
 use feed::{EntryId, FeedId};
 
+use crate::RelevantShare;
 use crate::matching::QueryStateChange;
-use crate::queries::matches::FoundMatches;
+use crate::queries::matches::{FoundMatches, ShareChange, share_assignments};
 
 /// The matches of a set of polls.
 #[derive(Default)]
@@ -19,6 +20,9 @@ pub(crate) struct MatchSet<'a> {
     n_matches: BTreeMap<u32, i64>,
     /// The last state of each record; `None`: it is deleted.
     states: BTreeMap<(u32, i64), Option<Vec<u8>>>,
+    /// Feeds that had no share before.
+    first_shares: Lists<'a>,
+    /// Feed, share before, share after.
     shares: Lists<'a>,
     unread: BTreeSet<FeedId>,
 }
@@ -42,7 +46,13 @@ impl<'a> MatchSet<'a> {
             None => {
                 self.unread.insert(feed);
             }
-            Some(share) => self.shares.push(row![feed.0, share.seen, share.kept]),
+            Some(ShareChange { before, after }) => {
+                if before == RelevantShare::default() {
+                    self.first_shares.push(row![feed.0]);
+                }
+                let values = row![feed.0, before.seen, before.kept, after.seen, after.kept];
+                self.shares.push(values);
+            }
         }
     }
 
@@ -90,12 +100,7 @@ impl<'a> MatchSet<'a> {
             unnest("query bigint, number bigint")
         );
         flight.add(sql, forgotten);
-        let sql = format!(
-            "insert into feed_relevance (feed, seen, kept) select u.feed, u.seen, u.kept from {} \
-             on conflict (feed) do update set seen = excluded.seen, kept = excluded.kept",
-            unnest("feed bigint, seen double precision, kept double precision")
-        );
-        flight.add(sql, self.shares);
+        write_shares(flight, self.first_shares, self.shares);
         let mut unread = Lists::default();
         self.unread.iter().for_each(|feed| unread.push(row![feed.0]));
         let sql = format!(
@@ -104,4 +109,24 @@ impl<'a> MatchSet<'a> {
         );
         flight.add(sql, unread);
     }
+}
+
+/// Adds the statements for the shares of relevant entries.
+fn write_shares<'a>(flight: &mut Flight<'a>, first_shares: Lists<'a>, shares: Lists<'a>) {
+    let sql = format!(
+        "insert into feed_relevance (feed, seen, kept) select u.feed, 0, 0 from {} \
+         on conflict (feed) do nothing",
+        unnest("feed bigint")
+    );
+    flight.add(sql, first_shares);
+    let before = ["u.seen_before", "u.kept_before"];
+    let sql = format!(
+        "update feed_relevance r set {} from {} where r.feed = u.feed",
+        share_assignments("r", before, ["u.seen", "u.kept"]),
+        unnest(
+            "feed bigint, seen_before double precision, kept_before double precision, \
+             seen double precision, kept double precision"
+        )
+    );
+    flight.add_exact(sql, shares);
 }

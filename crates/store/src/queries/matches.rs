@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use crate::db::dialect;
 use crate::db::sql::{Connection, OptionalExtension, Row, params};
 use feed::{EntryId, FeedId, Item, Time};
 
@@ -84,7 +85,7 @@ pub(crate) fn match_new_entries(
                 let sql = "delete from feed_relevance where feed = $1";
                 conn.prepare_cached(sql)?.execute([feed.0])?;
             }
-            Some(share) => set_share(conn, feed, share)?,
+            Some(change) => change_share(conn, feed, change)?,
         }
         Ok(found.matches.len() as u64)
     })?;
@@ -98,7 +99,15 @@ pub(crate) struct FoundMatches {
     pub changes: Vec<QueryStateChange>,
     /// The feed's share of relevant entries. `None`: no query reads the feed, so all its entries
     /// count as relevant.
-    pub share: Option<RelevantShare>,
+    pub share: Option<ShareChange>,
+}
+
+/// A feed's share of relevant entries before and after a poll. Another process may store a
+/// judgement meanwhile, so the poll adds the difference.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShareChange {
+    pub before: RelevantShare,
+    pub after: RelevantShare,
 }
 
 impl FoundMatches {
@@ -121,7 +130,9 @@ impl FoundMatches {
         let changes = matcher.take_changes();
         let share = if matcher.reads(&view.url, &view.tags) {
             let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
-            Some(matcher.decayed_share(before()?, n_seen, n_relevant))
+            let before = before()?;
+            let after = matcher.decayed_share(before, n_seen, n_relevant);
+            Some(ShareChange { before, after })
         } else {
             None
         };
@@ -169,6 +180,15 @@ pub(crate) fn add(conn: &Connection, kept: &QueryMatch, entry: EntryId) -> Resul
     Ok(())
 }
 
+/// Returns the names of the queries that have kept an entry.
+pub(crate) fn kept_by(conn: &Connection, entry: EntryId) -> Result<Vec<String>, DbError> {
+    let sql = "select distinct q.name from query_entries m join queries q on q.id = m.query \
+               where m.entry = $1 order by q.name";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([entry.0], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Marks the receivers of these queries as waiting. Called once for each poll, not for each match.
 pub(crate) fn wake_receivers(
     conn: &Connection,
@@ -182,10 +202,34 @@ pub(crate) fn wake_receivers(
     Ok(())
 }
 
-fn set_share(conn: &Connection, feed: FeedId, share: RelevantShare) -> Result<(), DbError> {
-    let sql = "insert into feed_relevance (feed, seen, kept) values ($1, $2, $3) \
-               on conflict (feed) do update set seen = excluded.seen, kept = excluded.kept";
-    conn.prepare_cached(sql)?.execute(params![feed.0, share.seen, share.kept])?;
+/// SQL assignments that change a share. Each pair names the columns `seen` and `kept`. A share that
+/// nobody has changed meanwhile gets exactly the new values.
+pub(crate) fn share_assignments(stored: &str, before: [&str; 2], after: [&str; 2]) -> String {
+    let ([seen_before, kept_before], [seen, kept]) = (before, after);
+    let seen = format!(
+        "case when {stored}.seen = {seen_before} then {seen} \
+         else {stored}.seen + ({seen} - {seen_before}) end"
+    );
+    let kept = format!(
+        "case when {stored}.kept = {kept_before} then {kept} \
+         else {stored}.kept + ({kept} - {kept_before}) end"
+    );
+    format!(
+        "seen = {seen}, kept = case when {kept} < 0 then 0 \
+         when {kept} > {seen} then {seen} else {kept} end"
+    )
+}
+
+fn change_share(conn: &Connection, feed: FeedId, change: ShareChange) -> Result<(), DbError> {
+    let ShareChange { before, after } = change;
+    let assignments =
+        share_assignments("feed_relevance", ["$4", "$5"], ["excluded.seen", "excluded.kept"]);
+    let sql = format!(
+        "insert into feed_relevance (feed, seen, kept) values ($1, $2, $3) \
+         on conflict (feed) do update set {assignments}"
+    );
+    let values = params![feed.0, after.seen, after.kept, before.seen, before.kept];
+    conn.prepare_cached(&sql)?.execute(values)?;
     Ok(())
 }
 
@@ -204,6 +248,18 @@ impl Store {
         self.read(|conn| share(conn, feed))
     }
 
+    /// Returns whether an account may judge an entry. All queries and polls use the same judgement,
+    /// so it is for admins and for the owners of queries that match the entry.
+    pub fn may_judge(&self, account: AccountId, entry: EntryId) -> Result<bool, StoreError> {
+        let sql = "select 1 from accounts where id = $1 and role = 'admin' union all \
+                   select 1 from queries q join query_entries m on m.query = q.id \
+                   where q.owner = $1 and m.entry = $2";
+        self.read(|conn| {
+            let is_found = conn.prepare_cached(sql)?.exists(params![account.0, entry.0])?;
+            Ok(account == AccountId::LOCAL || is_found)
+        })
+    }
+
     /// Stores a consumer's judgement of an entry. A relevant entry that no query matched counts for
     /// its feed like a match. Returns `false` if the entry does not exist.
     pub fn note_relevance(
@@ -213,14 +269,20 @@ impl Store {
         now: Time,
     ) -> Result<bool, StoreError> {
         self.write_own(move |conn| {
+            // Two people may judge an entry at once. The answer of the other one must be seen. The
+            // process that records does not wait: it inserts rows that refer to the entry.
+            let lock = dialect::for_no_key_update(conn);
+            let sql = format!("select 1 from entries where id = $1{lock}");
+            if !conn.prepare_cached(&sql)?.exists([entry.0])? {
+                return Ok(false);
+            }
             let sql = "select e.feed, exists (select 1 from query_entries q where q.entry = e.id), \
                        (select r.relevant from relevance r where r.entry = e.id) \
                        from entries e where e.id = $1";
-            let found = conn.query_row(sql, [entry.0], |row| {
+            let (feed, kept, said) = conn.query_row(sql, [entry.0], |row| {
                 let said: Option<bool> = row.get(2)?;
                 Ok((row.get::<_, u32>(0)?, row.get::<_, bool>(1)?, said))
-            });
-            let Some((feed, kept, said)) = found.optional()? else { return Ok(false) };
+            })?;
             let sql = "insert into relevance (entry, relevant, at) values ($1, $2, $3) \
                        on conflict (entry) do update set relevant = excluded.relevant, \
                        at = excluded.at";

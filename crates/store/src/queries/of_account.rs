@@ -5,7 +5,7 @@ use feed::{FeedId, Time};
 
 use crate::db::sql::{Connection, params};
 use crate::error::DbError;
-use crate::feeds::takeover;
+use crate::feeds::{private_matches, takeover};
 use crate::matching::put_stored;
 use crate::queries::change::{COLUMNS, query_row};
 use crate::subscriptions::scope::may_read_query;
@@ -36,8 +36,16 @@ impl Store {
         Ok(may.then_some(query))
     }
 
-    /// Shares a query with everybody on the instance, or ends this. Returns `false` if it does not
-    /// exist.
+    /// Returns whether a query exists and an account sees its matches.
+    pub fn sees_query(&self, account: AccountId, query: QueryId) -> Result<bool, StoreError> {
+        if account == AccountId::LOCAL {
+            return Ok(self.last_position(query)?.is_some());
+        }
+        self.read(|conn| may_read_query(conn, account, query))
+    }
+
+    /// Shares a query with everybody on the instance, or ends this. Its matches from private feeds
+    /// are removed before. Returns `false` if it does not exist.
     pub fn share_query(&self, name: &str, shared: bool) -> Result<bool, StoreError> {
         let name = name.to_owned();
         let slot = self.matcher();
@@ -48,6 +56,9 @@ impl Store {
             let changed = statement.query_map(values, |row| row.get(0).map(QueryId))?;
             let changed: Vec<QueryId> = changed.collect::<Result<_, _>>()?;
             load_again(conn, &slot, &changed)?;
+            if shared {
+                changed.iter().try_for_each(|query| private_matches::leave_out(conn, *query))?;
+            }
             Ok(!changed.is_empty())
         })
     }

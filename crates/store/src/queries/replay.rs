@@ -2,10 +2,14 @@
 //! entries in steps before anything is written, so that no poll waits. The transaction that gives
 //! positions looks at the entries recorded meanwhile, in the order of recording. If the process
 //! stops before that transaction, nothing has changed.
+//!
+//! Queries that wait for pages do not decide here on an entry whose page is on its way. They decide
+//! when the page or its deadline comes. If that happened during the replay, the transaction shows
+//! the entry to them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::db::sql::{Connection, OptionalExtension, params};
+use crate::db::sql::{Connection, OptionalExtension, ToValue, params};
 use feed::{EntryId, FeedId, Time};
 
 use crate::NewQuery;
@@ -13,9 +17,9 @@ use crate::db::columns::{time, words};
 use crate::error::DbError;
 use crate::matching::{
     ArrivedArticle, ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, change_states,
-    guarded, load,
+    guarded, load, requested_to,
 };
-use crate::queries::matches::{FeedView, add, wake_receivers};
+use crate::queries::matches::{FeedView, add, kept_by, wake_receivers};
 use crate::reading::entries::position_before;
 use crate::{QueryChange, QueryId, Store, StoreError};
 
@@ -25,6 +29,8 @@ const STEP_ROWS: u32 = 1000;
 /// A replay of stored entries that continues where the last step ended.
 pub(crate) struct PastReplay {
     since: Time,
+    /// The entry before the first one.
+    from: EntryId,
     /// The last entry that was read.
     at: EntryId,
     /// A matcher with all queries after the change, without their present state.
@@ -32,6 +38,8 @@ pub(crate) struct PastReplay {
     /// The names of the changed queries, by their number in the trial matcher.
     of: HashMap<QueryId, String>,
     found: Vec<(EntryId, QueryMatch)>,
+    /// The entries whose pages were on their way.
+    expected: Vec<EntryId>,
     /// The state of the changed queries so far.
     states: BTreeMap<(QueryId, u64), Vec<u8>>,
 }
@@ -81,6 +89,7 @@ impl PastReplay {
                         trial.set_scope(id, new.scope);
                     }
                     trial.put(id, name, &new.text, &[]);
+                    trial.note_since(id, EntryId(0));
                     of.insert(id, name.clone());
                 }
                 QueryChange::Drop(_) => {
@@ -93,18 +102,43 @@ impl PastReplay {
             }
         }
         let at = position_before(conn, since)?;
-        Ok(PastReplay { since, at, trial, of, found: Vec::new(), states: BTreeMap::new() })
+        let (found, expected, states) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Ok(PastReplay { since, from: at, at, trial, of, found, expected, states })
+    }
+
+    /// Returns the entry before the first one that was replayed.
+    pub(crate) fn from(&self) -> EntryId {
+        self.from
     }
 
     /// Reads the next entries, at most `limit`; returns how many there were.
     fn look(&mut self, conn: &Connection, limit: u32) -> Result<u32, DbError> {
-        let sql = "select e.id, e.feed, e.title, e.summary, e.content, e.author, e.categories, \
-                   e.link, e.published_at, e.seen_at, \
-                   coalesce(e.lang_tag, e.lang, e.language), e.topic, a.text \
-                   from entries e left join articles a on a.entry = e.id \
-                   where e.id > $1 and e.seen_at >= $2 order by e.id limit $3";
-        let mut statement = conn.prepare_cached(sql)?;
-        let mut rows = statement.query(params![self.at.0, self.since.millis(), limit])?;
+        let of = "e.id > $2 and e.seen_at >= $3 order by e.id limit $4";
+        let (at, since) = (self.at.0, self.since.millis());
+        let requested_to = requested_to(conn)?;
+        self.show_rows(conn, of, params![requested_to, at, since, limit], PastReplay::show)
+    }
+
+    /// Shows the entries on which a condition holds. Returns how many there were. The first
+    /// parameter is the last entry that was looked at for a request of its page.
+    fn show_rows(
+        &mut self,
+        conn: &Connection,
+        of: &str,
+        values: &[&dyn ToValue],
+        show: impl Fn(&mut PastReplay, &ArrivedEntry<'_>),
+    ) -> Result<u32, DbError> {
+        let sql = format!(
+            "select e.id, e.feed, e.title, e.summary, e.content, e.author, e.categories, \
+             e.link, e.published_at, e.seen_at, \
+             coalesce(e.lang_tag, e.lang, e.language), e.topic, a.text, \
+             case when r.decide_by is not null or e.wants_article = 1 and e.id > $1 \
+             then 1 else 0 end \
+             from entries e left join articles a on a.entry = e.id \
+             left join article_requests r on r.entry = e.id where {of}"
+        );
+        let mut statement = conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(values)?;
         let mut feeds: HashMap<u32, FeedView> = HashMap::new();
         let mut n_rows = 0;
         while let Some(row) = &rows.next()? {
@@ -118,7 +152,9 @@ impl PastReplay {
             let categories = words(row, 6)?;
             let topic: Option<i64> = row.get(11)?;
             let text = |column| row.get_ref(column)?.as_str_or_null();
-            self.show(&ArrivedEntry {
+            let is_expected = row.get::<_, i64>(13)? != 0;
+            let article = text(12)?.map_or(ArrivedArticle::Absent, ArrivedArticle::There);
+            let arrived = ArrivedEntry {
                 id: EntryId(id),
                 feed: FeedId(feed),
                 feed_url: &view.url,
@@ -132,20 +168,48 @@ impl PastReplay {
                 author: text(5)?,
                 categories: &categories,
                 link: text(7)?,
-                article: text(12)?.map_or(ArrivedArticle::Absent, ArrivedArticle::There),
+                article: if is_expected { ArrivedArticle::Expected } else { article },
                 published_at: time(row, 8)?,
                 seen_at: time(row, 9)?,
-            });
+            };
+            show(self, &arrived);
             n_rows += 1;
         }
         Ok(n_rows)
     }
 
     fn show(&mut self, entry: &ArrivedEntry<'_>) {
-        let matches = self.trial.match_entry(entry).into_iter();
-        self.found.extend(
-            matches.filter(|one| self.of.contains_key(&one.query)).map(|one| (entry.id, one)),
-        );
+        let matches = self.trial.match_entry(entry);
+        self.note(entry.id, matches);
+        if entry.article == ArrivedArticle::Expected {
+            self.expected.push(entry.id);
+        }
+        self.at = entry.id;
+    }
+
+    /// Shows the entries that were decided since they were replayed to the queries that waited for
+    /// their pages.
+    fn look_again(&mut self, conn: &Connection) -> Result<(), DbError> {
+        let requested_to = requested_to(conn)?;
+        for entry in std::mem::take(&mut self.expected) {
+            let mut names = kept_by(conn, entry)?;
+            let found = self.found.iter().filter(|(of, _)| *of == entry);
+            names.extend(found.filter_map(|(_, one)| self.of.get(&one.query).cloned()));
+            let show = |replay: &mut PastReplay, entry: &ArrivedEntry<'_>| {
+                if entry.article != ArrivedArticle::Expected {
+                    let matches = replay.trial.match_waiting(entry, &names);
+                    replay.note(entry.id, matches);
+                }
+            };
+            self.show_rows(conn, "e.id = $2", params![requested_to, entry.0], show)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the matches of changed queries, and the changes of their state.
+    fn note(&mut self, entry: EntryId, matches: Vec<QueryMatch>) {
+        let matches = matches.into_iter().filter(|one| self.of.contains_key(&one.query));
+        self.found.extend(matches.map(|one| (entry, one)));
         for change in self.trial.take_changes() {
             match change {
                 QueryStateChange::Remember { query, number, bytes } => {
@@ -158,7 +222,6 @@ impl PastReplay {
                 }
             }
         }
-        self.at = entry.id;
     }
 
     /// Reads the entries recorded meanwhile, then stores the matches and the state of the changed
@@ -170,6 +233,7 @@ impl PastReplay {
         put: &[QueryId],
     ) -> Result<u64, DbError> {
         self.look(conn, u32::MAX)?;
+        self.look_again(conn)?;
         let mut ids = HashMap::new();
         for id in put {
             let sql = "select name from queries where id = $1";
@@ -198,7 +262,11 @@ impl PastReplay {
     }
 }
 
-fn is_new_match(conn: &Connection, query: QueryId, entry: EntryId) -> Result<bool, DbError> {
+pub(crate) fn is_new_match(
+    conn: &Connection,
+    query: QueryId,
+    entry: EntryId,
+) -> Result<bool, DbError> {
     let sql = "select 1 from entries e where e.id = $1 and not exists \
                (select 1 from query_entries q where q.entry = e.id and q.query = $2)";
     Ok(conn.prepare_cached(sql)?.exists(params![entry.0, query.0])?)

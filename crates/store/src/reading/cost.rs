@@ -5,10 +5,11 @@ use std::collections::HashSet;
 
 use feed::{EntryId, FeedId};
 
+use crate::AccountId;
 use crate::db::entry_feeds::EntryFeeds;
 use crate::db::sql::{Connection, Value};
 use crate::error::DbError;
-use crate::reading::list::ReadingFilter;
+use crate::reading::list::{ReadingFilter, Scope};
 use crate::reading::selection::{EntrySelection, FEW, LIMIT_MAX};
 
 /// Feeds with no more entries than this together are read feed by feed.
@@ -87,4 +88,13 @@ pub(super) fn few_entries(
         }
     }
     Ok(Some(sum))
+}
+
+/// Returns whether the starred entries are looked up one by one: if they are few, or if those of
+/// an account may be of any feed.
+pub(super) fn is_by_star(selection: &EntrySelection<'_>) -> bool {
+    let reading = selection.reading;
+    let is_few = selection.stars.len() as u64 <= FEW;
+    let is_any_feed = reading.scope == Scope::All && reading.account != AccountId::LOCAL;
+    reading.starred == Some(true) && (is_few || is_any_feed)
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use feed::{EntryId, Time};
 
 use crate::db::columns::count;
+use crate::db::dialect::{self, LockSubject};
 use crate::db::sql::{Connection, OptionalExtension, Value, params};
 use crate::error::DbError;
 use crate::subscriptions::scope;
@@ -63,7 +64,9 @@ impl Store {
         on: bool,
         now: Time,
     ) -> Result<bool, StoreError> {
-        let (name, entries) = (name.to_owned(), entries.to_vec());
+        let (name, mut entries) = (name.to_owned(), entries.to_vec());
+        // Every process locks entries in this order.
+        entries.sort_unstable();
         self.write_own(move |conn| {
             let label = match on {
                 true => number(conn, account, &name)?,
@@ -100,6 +103,7 @@ impl Store {
             if !scope::visible_entries(conn, account, &[entry])?.contains(&entry) {
                 return Ok(true);
             }
+            dialect::one_at_a_time(conn, LockSubject::Account, account.0)?;
             let sql = "select count(*) from labels where account = $1";
             let mut n_labels =
                 conn.prepare_cached(sql)?.query_row([account.0], |row| count(row, 0))?;
@@ -113,6 +117,8 @@ impl Store {
             for name in &names {
                 wanted.extend(number(conn, account, name)?);
             }
+            // Every process locks labels in this order.
+            wanted.sort_unstable();
             let sql = "select l.id from entry_labels e join labels l on l.id = e.label \
                        where e.entry = $1 and l.account = $2";
             let mut statement = conn.prepare_cached(sql)?;
@@ -138,6 +144,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let (name, to) = (name.to_owned(), to.to_owned());
         self.write_own(move |conn| {
+            dialect::one_at_a_time(conn, LockSubject::Account, account.0)?;
             let Some(from) = find(conn, account, &name)? else { return Ok(false) };
             match find(conn, account, &to)?.filter(|other| *other != from) {
                 None => {
@@ -221,6 +228,10 @@ pub(crate) fn number(
     if let Some(found) = find(conn, account, name)? {
         return Ok(Some(found));
     }
+    dialect::one_at_a_time(conn, LockSubject::Account, account.0)?;
+    if let Some(found) = find(conn, account, name)? {
+        return Ok(Some(found));
+    }
     let sql = "select count(*) from labels where account = $1";
     if conn.prepare_cached(sql)?.query_row([account.0], |row| count(row, 0))? >= LABELS_MAX {
         return Ok(None);
@@ -240,11 +251,13 @@ pub(crate) fn add(
 ) -> Result<(), DbError> {
     // The label of a person wins over that of a rule: it keeps the entry.
     let sql = "insert into entry_labels (label, entry, by_rule, labelled_at) \
-               select $1, id, $2, $3 from entries where id = $4 on conflict (label, entry) \
-               do update set by_rule = min_of_two";
+               select $1, id, $2, $3 from entries where id = $4 key_share \
+               on conflict (label, entry) do update set by_rule = min_of_two";
     let smaller = if conn.is_postgres() { "least" } else { "min" };
     let rule = format!("{smaller}(entry_labels.by_rule, excluded.by_rule)");
-    let sql = sql.replace("min_of_two", &rule);
+    // Retention of another process may delete the entry at the same time.
+    let lock = dialect::for_key_share(conn);
+    let sql = sql.replace("min_of_two", &rule).replace(" key_share", lock);
     let values = params![label, i64::from(by_rule), now.millis(), entry.0];
     conn.prepare_cached(&sql)?.execute(values)?;
     Ok(())

@@ -10,8 +10,8 @@ use feed::{EntryId, FeedId, Time};
 use crate::db::sequence;
 use crate::error::DbError;
 use crate::reading::entries::{PAGE_BYTES_MAX, entry_row};
-use crate::reading::marks::{self, ReadMarks};
-use crate::reading::selection::{EntryCandidate, FEW, look_up, select};
+use crate::reading::marks::{self, ReadMarks, SetBits};
+use crate::reading::selection::{EntryCandidate, FEW, conditions, fill, look_up, select};
 use crate::subscriptions::scope;
 use crate::{AccountId, EntryRow, LabelId, QueryId, ReadFeeds, Store, StoreError};
 
@@ -193,18 +193,23 @@ impl Store {
         up_to: Option<EntryId>,
     ) -> Result<(), StoreError> {
         let scope = scope.clone();
-        self.write_own(move |conn| mark_scope(conn, account, scope, published_to, up_to))
+        self.write_own(move |conn| mark_scope(conn, account, scope, published_to, up_to).map(drop))
     }
 }
 
-/// Does the work of [`Store::mark_scope_read`] inside a transaction.
+/// Entries that are marked in one step. In the order of their times they are spread over all blocks
+/// of marks, so each step may write every block.
+const MARKED_AT_ONCE: usize = 100_000;
+
+/// Does the work of [`Store::mark_scope_read`] inside a transaction. Returns the bits that were
+/// set.
 pub(crate) fn mark_scope(
     conn: &Connection,
     account: AccountId,
     scope: Scope,
     published_to: Option<Time>,
     up_to: Option<EntryId>,
-) -> Result<(), DbError> {
+) -> Result<SetBits, DbError> {
     // With accounts, the entries of other people's feeds get no marks: a person may subscribe to
     // one of these feeds later, and finds its entries unread.
     if let (AccountId::LOCAL, Scope::All, None) = (account, &scope, published_to) {
@@ -215,11 +220,18 @@ pub(crate) fn mark_scope(
     wanted.read = Some(false);
     wanted.until = published_to.map(|at| at + std::time::Duration::from_millis(1));
     wanted.below = up_to.map(|id| EntryId(id.0 + 1));
+    let mut set = SetBits::new();
     loop {
-        let found = select(conn, &wanted, false, None)?.found;
+        let mut selection = conditions(conn, &wanted, false)?;
+        selection.limit = MARKED_AT_ONCE;
+        fill(conn, &mut selection, None)?;
+        let found = selection.found;
         let entries: Vec<EntryId> = found.iter().map(|found| found.entry).collect();
-        marks::mark(conn, account, &entries, true)?;
-        let Some(last) = found.last() else { return Ok(()) };
+        for (block, new) in marks::mark(conn, account, &entries, true)? {
+            let bits = set.entry(block).or_insert_with(|| marks::mark_bits(&[]));
+            bits.iter_mut().zip(new).for_each(|(bits, new)| *bits |= new);
+        }
+        let Some(last) = found.last() else { return Ok(set) };
         wanted.from = Some(last.place());
     }
 }

@@ -2,6 +2,9 @@
 //! entries take 125 KB. Deleted entries have their bits too, once for all accounts, so that an
 //! entry without a bit is unread.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, HashSet};
 
 use crate::db::sql::{Connection, OptionalExtension, Value, params};
@@ -17,6 +20,8 @@ const BLOCK: usize = 4096;
 const BYTES: usize = BLOCK / 8;
 /// One block of marks.
 pub(crate) type MarkBits = [u8; BYTES];
+/// Bits that a change has set, by block.
+pub(crate) type SetBits = BTreeMap<i64, MarkBits>;
 
 /// The read marks of one account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,7 +147,7 @@ impl Store {
                 true => with_stories(conn, account, entries)?,
                 false => existing(conn, &entries)?,
             };
-            mark(conn, account, &kept, read)
+            mark(conn, account, &kept, read).map(drop)
         })
     }
 
@@ -154,7 +159,9 @@ impl Store {
         starred: bool,
         now: Time,
     ) -> Result<(), StoreError> {
-        let entries = entries.to_vec();
+        let mut entries = entries.to_vec();
+        // Every process locks entries in this order.
+        entries.sort_unstable();
         self.write_own(move |conn| {
             let visible = scope::visible_entries(conn, account, &entries)?;
             for entry in &entries {
@@ -176,17 +183,20 @@ impl Store {
     }
 }
 
-/// Stars an entry that exists.
+/// Stars an entry that exists. Returns the number of new stars.
 pub(crate) fn star_one(
     conn: &Connection,
     account: AccountId,
     entry: EntryId,
     now: Time,
-) -> Result<(), DbError> {
-    let sql = "insert into stars (account, entry, starred_at) \
-               select $1, id, $2 from entries where id = $3 on conflict do nothing";
-    conn.prepare_cached(sql)?.execute(params![account.0, now.millis(), entry.0])?;
-    Ok(())
+) -> Result<usize, DbError> {
+    // Retention of another process may delete the entry at the same time.
+    let lock = dialect::for_key_share(conn);
+    let sql = format!(
+        "insert into stars (account, entry, starred_at) \
+         select $1, id, $2 from entries where id = $3{lock} on conflict do nothing"
+    );
+    Ok(conn.prepare_cached(&sql)?.execute(params![account.0, now.millis(), entry.0])?)
 }
 
 pub(crate) fn stars(conn: &Connection, account: AccountId) -> Result<HashSet<EntryId>, DbError> {
@@ -201,55 +211,68 @@ fn existing(conn: &Connection, entries: &[EntryId]) -> Result<Vec<EntryId>, DbEr
     Ok(conn.prepare_cached(sql)?.each(&keys, &[], |_, row| row.get(0).map(EntryId))?)
 }
 
-/// Sets or clears bits. Each block is written once.
+/// Sets or clears bits. Each block is written once. Returns the bits that were set.
 pub(crate) fn mark(
     conn: &Connection,
     account: AccountId,
     entries: &[EntryId],
     read: bool,
-) -> Result<(), DbError> {
+) -> Result<SetBits, DbError> {
     if read && !entries.is_empty() {
         readers::note_now(conn, account)?;
     }
+    set_bits(conn, account, entries, read)
+}
+
+/// Does the same, but does not note that the person reads.
+pub(crate) fn set_bits(
+    conn: &Connection,
+    account: AccountId,
+    entries: &[EntryId],
+    read: bool,
+) -> Result<SetBits, DbError> {
     let numbers = EntryNumbers::load(conn)?;
     let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| numbers.has(entry.0)) {
         by_block.entry(bit_position(entry.0).0).or_default().push(entry.0);
     }
+    let mut set = SetBits::new();
     for (block, numbers) in by_block {
-        change_block(conn, account, block, |bits| {
+        let new = change_block(conn, account, block, |bits| {
             for number in &numbers {
                 let (_, byte, bit) = bit_position(*number);
                 if read { bits[byte] |= bit } else { bits[byte] &= !bit }
             }
         })?;
+        set.insert(block, new);
     }
-    Ok(())
+    Ok(set)
 }
 
-/// Marks everything up to a number as read.
+/// Marks everything up to a number as read. Returns the bits that were set.
 pub(crate) fn mark_up_to(
     conn: &Connection,
     account: AccountId,
     last: EntryId,
-) -> Result<(), DbError> {
+) -> Result<SetBits, DbError> {
     let numbers = EntryNumbers::load(conn)?;
-    let mut block = 0;
+    let (mut block, mut set) = (0, SetBits::new());
     while block <= bit_position(last.0).0 {
         let (first, end) = (block * BLOCK as i64, (block + 1) * BLOCK as i64 - 1);
         if let Some((_, gap_last)) = numbers.gap(first).filter(|(_, last)| *last >= end) {
             block = bit_position(gap_last + 1).0;
             continue;
         }
-        change_block(conn, account, block, |bits| {
+        let new = change_block(conn, account, block, |bits| {
             for number in (first..=end).filter(|n| *n <= last.0 && numbers.has(*n)) {
                 let (_, byte, bit) = bit_position(number);
                 bits[byte] |= bit;
             }
         })?;
+        set.insert(block, new);
         block += 1;
     }
-    Ok(())
+    Ok(set)
 }
 
 /// Reads a stored block. A shorter one is filled up with zeros.
@@ -260,24 +283,24 @@ pub(crate) fn mark_bits(stored: &[u8]) -> MarkBits {
     bits
 }
 
-/// Changes the read marks of one block of an account.
+/// Changes the read marks of one block of an account. Returns the bits that were set.
 pub(crate) fn change_block(
     conn: &Connection,
     account: AccountId,
     block: i64,
     change: impl FnOnce(&mut MarkBits),
-) -> Result<(), DbError> {
+) -> Result<MarkBits, DbError> {
     change_bits(conn, "read_marks", account, block, change)
 }
 
-/// Changes the bits of one block of an account in a table of marks.
+/// Changes the bits of one block of an account in a table of marks. Returns the bits that were set.
 pub(crate) fn change_bits(
     conn: &Connection,
     table: &str,
     account: AccountId,
     block: i64,
     change: impl FnOnce(&mut MarkBits),
-) -> Result<(), DbError> {
+) -> Result<MarkBits, DbError> {
     // Another process may change the same block. A row that does not exist cannot be locked, so it
     // is made first.
     if conn.is_postgres() {
@@ -293,14 +316,18 @@ pub(crate) fn change_bits(
         .prepare_cached(&sql)?
         .query_row(params![account.0, block], |row| row.get(0))
         .optional()?;
-    let mut bits = mark_bits(&stored.unwrap_or_default());
+    let before = mark_bits(&stored.unwrap_or_default());
+    let mut bits = before;
     change(&mut bits);
     let sql = format!(
         "insert into {table} (account, block, bits) values ($1, $2, $3) \
          on conflict (account, block) do update set bits = excluded.bits"
     );
     conn.prepare_cached(&sql)?.execute(params![account.0, block, bits.as_slice()])?;
-    Ok(())
+    for (bits, before) in bits.iter_mut().zip(before) {
+        *bits &= !before;
+    }
+    Ok(bits)
 }
 
 /// Returns the read marks of one account by block, without those of deleted entries.
@@ -321,7 +348,7 @@ pub(crate) fn blocks(
 
 /// Marks deleted entries as read for all accounts.
 pub(crate) fn remove_entries(conn: &Connection, entries: &[EntryId]) -> Result<(), DbError> {
-    mark(conn, AccountId::GONE, entries, true)
+    mark(conn, AccountId::GONE, entries, true).map(drop)
 }
 
 /// The entry numbers given so far, and the gaps among them.
@@ -366,21 +393,5 @@ impl EntryNumbers {
             (last - first + 1).max(0)
         };
         (up_to - above).max(0) - self.gaps.iter().map(inside).sum::<i64>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_that_were_leapt_over_are_not_visited_one_by_one() {
-        let gaps = BTreeMap::from([(10, 10_000_009)]);
-        let marks =
-            ReadMarks { blocks: BTreeMap::new(), numbers: EntryNumbers { last: 10_000_020, gaps } };
-        let mut visited = Vec::new();
-        marks.for_each_unread(|entry| visited.push(entry));
-        assert!(visited.len() < 3 * BLOCK, "{}", visited.len());
-        assert!((1..10).chain(10_000_010..=10_000_020).all(|entry| visited.contains(&entry)));
     }
 }

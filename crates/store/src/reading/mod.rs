@@ -12,6 +12,7 @@ pub(crate) mod labels;
 pub(crate) mod list;
 pub(crate) mod marks;
 pub(crate) mod moving_in;
+mod newest;
 pub(crate) mod published_times;
 pub(crate) mod selection;
 mod star_times;

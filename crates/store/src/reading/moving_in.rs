@@ -139,10 +139,7 @@ impl Store {
                     applied.n_read += 1;
                 }
                 if let Some(at) = mark.starred_at {
-                    let sql = "insert into stars (account, entry, starred_at) \
-                               select $1, id, $2 from entries where id = $3 on conflict do nothing";
-                    let n = conn.execute(sql, params![account.0, at.millis(), entry.0])?;
-                    applied.n_starred += n as u64;
+                    applied.n_starred += marks::star_one(conn, account, entry, at)? as u64;
                 }
                 conn.execute("delete from pending_marks where id = $1", [*id])?;
             }

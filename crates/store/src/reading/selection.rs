@@ -9,11 +9,12 @@ use feed::{EntryId, FeedId, Time};
 use crate::QueryId;
 use crate::db::entry_feeds::EntryFeeds;
 use crate::error::DbError;
-use crate::reading::cost::{few_entries, few_numbers, few_unread, is_soon_found};
+use crate::reading::cost::{few_entries, few_numbers, few_unread, is_by_star, is_soon_found};
 use crate::reading::hidden::HiddenMarks;
 use crate::reading::labels;
 use crate::reading::list::{ReadingFilter, ReadingPosition, Scope};
 use crate::reading::marks::{self, ReadMarks};
+use crate::reading::newest::{check_newest, check_published, time_ends};
 use crate::subscriptions::scope;
 
 /// The most entries on one page.
@@ -45,14 +46,21 @@ pub(crate) struct EntrySelection<'a> {
     pub(super) feeds: Option<HashSet<FeedId>>,
     /// Counts all fitting entries and collects none.
     pub(super) counts: bool,
+    /// Entries that are collected at most.
+    pub(super) limit: usize,
     pub(crate) passed: u64,
     pub(crate) found: Vec<EntryCandidate>,
     /// The number of candidates: a list of ten entries must not look at a million.
     #[cfg(test)]
-    looked_at: u64,
+    pub(super) looked_at: u64,
 }
 
 impl EntrySelection<'_> {
+    /// Returns whether the list has all its entries.
+    pub(super) fn is_full(&self) -> bool {
+        !self.counts && self.found.len() >= self.limit
+    }
+
     /// Checks a candidate; returns whether more are needed.
     fn check(&mut self, candidate: EntryCandidate) -> bool {
         #[cfg(test)]
@@ -65,7 +73,7 @@ impl EntrySelection<'_> {
                 self.found.push(candidate);
             }
         }
-        self.counts || self.found.len() < self.reading.limit.min(LIMIT_MAX) as usize
+        !self.is_full()
     }
 
     fn fits(&self, candidate: &EntryCandidate) -> bool {
@@ -112,7 +120,7 @@ impl EntrySelection<'_> {
         }
     }
 
-    fn check_all(&mut self, mut candidates: Vec<EntryCandidate>) {
+    pub(super) fn check_all(&mut self, mut candidates: Vec<EntryCandidate>) {
         self.sort(&mut candidates);
         for candidate in candidates {
             if !self.check(candidate) {
@@ -138,6 +146,8 @@ fn feeds_of(
             let own = scope::read_feeds(conn, account)?;
             Some(feeds.iter().copied().filter(|feed| own.contains(*feed)).collect())
         }
+        // People keep what they have starred after they unsubscribe.
+        Scope::All if reading.starred == Some(true) => None,
         Scope::All | Scope::Label(_) => scope::read_feeds(conn, account)?.into_list(),
         Scope::Query(query) => match scope::may_read_query(conn, account, *query)? {
             true => None,
@@ -159,6 +169,7 @@ pub(crate) fn conditions<'a>(
         hidden: HiddenMarks::load(conn, reading.account)?,
         feeds: feeds_of(conn, reading)?,
         counts,
+        limit: reading.limit.min(LIMIT_MAX) as usize,
         passed: 0,
         found: Vec::new(),
         #[cfg(test)]
@@ -175,23 +186,34 @@ pub(crate) fn select<'a>(
     cache: Option<&EntryFeeds>,
 ) -> Result<EntrySelection<'a>, DbError> {
     let mut selection = conditions(conn, reading, counts)?;
+    fill(conn, &mut selection, cache)?;
+    Ok(selection)
+}
+
+/// Finds the entries that fit the conditions, up to the limit.
+pub(super) fn fill(
+    conn: &Connection,
+    selection: &mut EntrySelection<'_>,
+    cache: Option<&EntryFeeds>,
+) -> Result<(), DbError> {
+    let reading = selection.reading;
     let language = reading.language.as_deref();
     if selection.feeds.as_ref().is_some_and(HashSet::is_empty) {
-        return Ok(selection);
+        return Ok(());
     }
     if let Scope::Query(query) = reading.scope {
-        scan_query(conn, query, &mut selection)?;
+        scan_query(conn, query, selection)?;
     } else if let Scope::Label(label) = reading.scope {
         let labelled = labels::entries(conn, reading.account, label)?;
         let candidates = look_up(conn, labelled.into_iter(), language)?;
         selection.check_all(candidates);
-    } else if reading.starred == Some(true) && selection.stars.len() as u64 <= FEW {
+    } else if is_by_star(selection) {
         let candidates = look_up(conn, selection.stars.iter().copied(), language)?;
         selection.check_all(candidates);
     } else if reading.read == Some(false) && selection.marks.n_unread() <= FEW {
         let candidates = look_up(conn, selection.marks.unread(), language)?;
         selection.check_all(candidates);
-    } else if let Some(unread) = few_unread(conn, &selection, cache)? {
+    } else if let Some(unread) = few_unread(conn, selection, cache)? {
         let candidates = look_up(conn, unread.into_iter(), language)?;
         selection.check_all(candidates);
     } else if !reading.by_number
@@ -200,9 +222,9 @@ pub(crate) fn select<'a>(
         let candidates = look_up(conn, numbers.map(EntryId), language)?;
         selection.check_all(candidates);
     } else {
-        scan(conn, &mut selection)?;
+        scan(conn, selection)?;
     }
-    Ok(selection)
+    Ok(())
 }
 
 pub(crate) fn look_up(
@@ -222,17 +244,17 @@ pub(crate) fn look_up(
 
 /// Scans the index of a feed, of each feed of a small tag, or of all entries.
 fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbError> {
+    let mut times = time_ends(selection.reading);
     let several =
         !matches!(selection.reading.scope, Scope::Feed(_)) && selection.reading.language.is_none();
-    if let Some(feeds) = selection.feeds.clone().filter(|_| several)
-        && let Some(n_entries) = few_entries(conn, &feeds)?
-        && !is_soon_found(conn, selection, n_entries)?
-    {
-        let sql = "select id, feed, published_at from entries where feed = $1";
-        let keys: Vec<Value<'_>> = feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
-        let candidates = conn.prepare_cached(sql)?.each(&keys, &[], |_, row| candidate(row))?;
-        selection.check_all(candidates);
-        return Ok(());
+    if let Some(feeds) = selection.feeds.clone().filter(|_| several) {
+        let Some(older) = check_newest(conn, selection, &feeds, times)? else { return Ok(()) };
+        times = older;
+        if let Some(n_entries) = few_entries(conn, &feeds)?
+            && !is_soon_found(conn, selection, n_entries)?
+        {
+            return check_published(conn, selection, &feeds, times);
+        }
     }
     let reading = selection.reading;
     let direction = if reading.oldest_first { "" } else { "desc" };
@@ -246,7 +268,7 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
         ("id", format!("id {direction}"), number_ends(reading))
     } else {
         let order = format!("published_at {direction}, id {direction}");
-        ("published_at", order, time_ends(reading))
+        ("published_at", order, times)
     };
     let sql = format!(
         "select id, feed, published_at from entries where {of_feed} and {column} >= $2 \
@@ -268,18 +290,6 @@ fn number_ends(reading: &ReadingFilter) -> (i64, i64) {
     let from = reading.from.map(|place| place.entry.0);
     let low = reading.above.map_or(0, |above| above.0.saturating_add(1));
     let high = reading.below.map_or(i64::MAX, |below| below.0.saturating_sub(1));
-    match from {
-        Some(from) if reading.oldest_first => (low.max(from), high),
-        Some(from) => (low, high.min(from)),
-        None => (low, high),
-    }
-}
-
-/// Returns the earliest and the latest time of publication, in milliseconds.
-fn time_ends(reading: &ReadingFilter) -> (i64, i64) {
-    let from = reading.from.map(|place| place.published_at.millis());
-    let low = reading.since.map_or(i64::MIN, Time::millis);
-    let high = reading.until.map_or(i64::MAX, |until| until.millis().saturating_sub(1));
     match from {
         Some(from) if reading.oldest_first => (low.max(from), high),
         Some(from) => (low, high.min(from)),

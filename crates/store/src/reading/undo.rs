@@ -1,15 +1,15 @@
 //! Marks a whole list as read and can undo this. The undo is exact: the store keeps the bits that
 //! were set, and clears only these. Nothing here decides when a page offers the undo.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, Time};
 
+use crate::db::dialect::{self, LockSubject};
 use crate::error::DbError;
 use crate::reading::list::mark_scope;
-use crate::reading::marks::{self, MarkBits};
+use crate::reading::marks::{self, SetBits};
 use crate::{AccountId, Scope, Store, StoreError};
 
 /// How long a list can be undone: long enough to notice a mistake, and short enough that nobody
@@ -31,9 +31,9 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let scope = scope.clone();
         self.write_own(move |conn| {
-            let before = marks::blocks(conn, account)?;
-            mark_scope(conn, account, scope.clone(), None, Some(up_to))?;
-            let changed = changed(conn, account, &before)?;
+            dialect::one_at_a_time(conn, LockSubject::Undo, account.0)?;
+            let set = mark_scope(conn, account, scope, None, Some(up_to))?;
+            let changed = of_existing(conn, set)?;
             let n_marked = changed.values().flatten().map(|byte| u64::from(byte.count_ones()));
             let n_marked = n_marked.sum();
             forget(conn, account, now)?;
@@ -60,6 +60,7 @@ impl Store {
     /// Undoes the last [`Store::mark_list_read`]. Returns whether there was something to undo.
     pub fn undo_mark_list(&self, account: AccountId, now: Time) -> Result<bool, StoreError> {
         self.write_own(move |conn| {
+            dialect::one_at_a_time(conn, LockSubject::Undo, account.0)?;
             let sql = "select block, bits from read_undo_blocks join read_undo using (account) \
                        where account = $1 and marked_at > $2";
             let since = (now - UNDO_LASTS).millis();
@@ -81,29 +82,22 @@ impl Store {
     }
 }
 
-/// Returns the bits that are set now and were not before, without those of deleted entries.
-fn changed(
-    conn: &Connection,
-    account: AccountId,
-    before: &BTreeMap<i64, MarkBits>,
-) -> Result<BTreeMap<i64, MarkBits>, DbError> {
+/// Returns the bits without those of deleted entries.
+fn of_existing(conn: &Connection, mut set: SetBits) -> Result<SetBits, DbError> {
     let gone = marks::blocks(conn, AccountId::GONE)?;
-    let mut changed = marks::blocks(conn, account)?;
-    for (block, bits) in &mut changed {
-        for others in [before.get(block), gone.get(block)].into_iter().flatten() {
-            for (byte, other) in bits.iter_mut().zip(others) {
-                *byte &= !other;
-            }
+    for (block, bits) in &mut set {
+        for (byte, gone) in bits.iter_mut().zip(gone.get(block).into_iter().flatten()) {
+            *byte &= !gone;
         }
     }
-    changed.retain(|_, bits| bits.iter().any(|byte| *byte != 0));
-    Ok(changed)
+    set.retain(|_, bits| bits.iter().any(|byte| *byte != 0));
+    Ok(set)
 }
 
 fn store_undo(
     conn: &Connection,
     account: AccountId,
-    changed: &BTreeMap<i64, MarkBits>,
+    changed: &SetBits,
     n_marked: u64,
     now: Time,
 ) -> Result<(), DbError> {

@@ -191,13 +191,25 @@ fn revise_entry(
                from entries e, (select count(*) as used from revisions where entry = $1) r \
                where e.id = $1 and r.used < $2";
     conn.prepare_cached(sql)?.execute(params![entry, REVISIONS_MAX])?;
-    let sql = "update entries set title = $1, link = $2, author = $3, summary = $4, content = $5, \
-               categories = $6, enclosures = $7, updated_at = $8, edited_at = $9, \
-               content_hash = $10, language = $11, category = $12, category_source = $13, \
-               topic = $14, media = $15 where id = $16";
+    let language = "select lang from entries where id = $1";
+    let before = conn.prepare_cached(language)?.query_row([entry], |row| row.get(0)).optional()?;
+    let Some(before): Option<Option<String>> = before else { return Ok(()) };
+    // SQLite numbers parameters by their first use.
+    let facts = values::edited_facts(["$13", "$14", "$15", "$16", "$17", "$18", "$19"]);
+    let sql = format!(
+        "update entries as e set title = $1, link = $2, author = $3, summary = $4, content = $5, \
+         categories = $6, enclosures = $7, updated_at = $8, edited_at = $9, content_hash = $10, \
+         language = $11, media = $12, {facts} where id = $20 returning lang"
+    );
     let mut row = values::edited(new, at).to_vec();
     row.push(entry.into());
-    conn.prepare_cached(sql)?.execute(row.as_slice())?;
+    let after: Option<String> =
+        conn.prepare_cached(&sql)?.query_row(row.as_slice(), |row| row.get(0))?;
+    if before != after {
+        for (language, n) in [(&before, -1), (&after, 1)] {
+            language.iter().try_for_each(|language| languages::count(conn, language, n))?;
+        }
+    }
     search::note_change(conn, EntryId(entry))
 }
 

@@ -42,7 +42,7 @@ impl SourceClaim {
         let sql = "select url from feeds where id = $1";
         let url: Option<String> =
             conn.prepare_cached(sql)?.query_row([feed.0], |row| row.get(0)).optional()?;
-        let url = url.and_then(|url| FeedUrl::parse(&url).ok());
+        let url = url.and_then(|url| FeedUrl::from_stored(&url).ok());
         let host = url.as_ref().and_then(|url| url.url().host_str()).unwrap_or_default();
         let (guid, link) = (item.id.as_deref(), item.link.as_deref());
         let id = guid.or(link).map(|_| feed::public_id(guid, link, EntryId(0), host));
@@ -139,7 +139,7 @@ fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, DbError> {
     })?;
     for row in rows {
         let (id, url, site) = row?;
-        let Ok(url) = FeedUrl::parse(&url) else { continue };
+        let Ok(url) = FeedUrl::from_stored(&url) else { continue };
         let public = feed::public_source(&url, site.as_deref(), id);
         if public.url.is_none() && public.name() == Some(name) {
             found.push(id);

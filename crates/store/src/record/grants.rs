@@ -46,7 +46,6 @@ impl Store {
                 }
                 false => epoch,
             };
-            remove_ended(conn)?;
             let sql = format!(
                 "select number, domain, until - {}, terminal from grants order by number",
                 dialect::now_ms(conn)
@@ -61,7 +60,9 @@ impl Store {
                     left: Duration::from_millis(left.max(0).unsigned_abs()),
                 })
             })?;
-            Ok((epoch, rows.collect::<Result<_, _>>()?))
+            let rows = rows.collect::<Result<_, _>>()?;
+            remove_ended(conn)?;
+            Ok((epoch, rows))
         })
     }
 

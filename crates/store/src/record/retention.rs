@@ -10,6 +10,7 @@ use crate::db::sql::{Connection, OptionalExtension, params};
 use feed::{EntryId, FeedId, Time};
 
 use crate::db::columns::{count, sql_count};
+use crate::db::dialect;
 use crate::error::DbError;
 use crate::facts::languages;
 use crate::feeds::state::FeedTotal;
@@ -206,14 +207,15 @@ impl Store {
         let (mut deleted, mut after) = (0, EntryId(0));
         loop {
             let which = which.clone();
-            let gone = self.write(move |conn| {
+            let (found, n_deleted) = self.write(move |conn| {
                 let found = which(conn, after)?;
-                delete_entries(conn, &found, now)?;
-                Ok(found)
+                let unprotected = lock_unprotected(conn, found.clone(), now)?;
+                delete_entries(conn, &unprotected, now)?;
+                Ok((found, unprotected.len() as u64))
             })?;
-            deleted += gone.len() as u64;
-            match gone.last() {
-                Some(last) if gone.len() as u64 >= STEP_ROWS => after = *last,
+            deleted += n_deleted;
+            match found.last() {
+                Some(last) if found.len() as u64 >= STEP_ROWS => after = *last,
                 _ => return Ok(deleted),
             }
         }
@@ -232,6 +234,36 @@ fn protected(now: Time) -> String {
          on l.delivery = d.id and l.position = q.position where q.entry = e.id \
          and (q.position > d.position or l.replay = 1))"
     )
+}
+
+/// Locks these entries and returns those that are still unprotected. Another process may have
+/// starred or labelled an entry since it was found. SQLite has one writer.
+fn lock_unprotected(
+    conn: &Connection,
+    found: Vec<EntryId>,
+    now: Time,
+) -> Result<Vec<EntryId>, DbError> {
+    if !conn.is_postgres() || found.is_empty() {
+        return Ok(found);
+    }
+    let list = json(&found);
+    let numbers = dialect::json_numbers(conn, "$1");
+    let lock = dialect::for_update(conn);
+    let sql = format!("select id from entries where id in ({numbers}) order by id{lock}");
+    ids(conn, &sql, [&list])?;
+    // A statement sees what was committed before it began, so the question needs a statement of
+    // its own.
+    let sql = format!(
+        "select e.id from entries e where e.id in ({numbers}) and not ({}) order by e.id",
+        protected(now)
+    );
+    ids(conn, &sql, [&list])
+}
+
+/// The numbers of entries as a JSON array.
+fn json(entries: &[EntryId]) -> String {
+    let numbers: Vec<String> = entries.iter().map(|entry| entry.0.to_string()).collect();
+    format!("[{}]", numbers.join(","))
 }
 
 /// Deletes entries with their revisions and updates the totals. An undelivered match becomes a dead

@@ -8,7 +8,8 @@ use feed::{EntryKey, FeedId, Time, Window};
 
 use crate::db::columns::{enclosures_json, hints_json, media_json, millis, words_json};
 use crate::{
-    Decision, DocumentRecord, EditedEntry, EntryLanguage, LocationChange, NewEntry, PollRecord,
+    CategoryOrigin, Decision, DocumentRecord, EditedEntry, EntryLanguage, LanguageOrigin,
+    LocationChange, NewEntry, PollRecord,
 };
 
 /// The columns of `entries` for [`new_entry`].
@@ -83,14 +84,19 @@ pub(super) fn new_key(
     ]
 }
 
-/// The columns of `entries` for [`edited`].
+/// The columns of `entries` for the first values of [`edited`].
 pub(super) const EDITED: &str = "title text, link text, author text, summary text, content text, \
     categories text, enclosures text, updated_at bigint, edited_at bigint, content_hash bigint, \
-    language text, category text, category_source smallint, topic smallint, media text";
+    language text, media text";
+
+/// The columns for its last values. [`edited_facts`] keeps an older value that is better known.
+pub(super) const EDITED_FACTS: &str = "category_source smallint, category text, topic smallint, \
+    lang_source smallint, lang text, lang_tag text, lang_confidence smallint";
 
 /// The new text of an edited entry.
-pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 15] {
+pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 19] {
     let (item, facts) = (&new.item, &new.facts);
+    let language = facts.language.as_ref();
     row![
         &item.title,
         &item.link,
@@ -103,11 +109,49 @@ pub(super) fn edited(new: &EditedEntry, at: Time) -> [Datum<'_>; 15] {
         at.millis(),
         new.content.cast_signed(),
         &item.language,
-        facts.category.as_ref().map(|category| &category.name),
-        facts.category.as_ref().map(|category| category.source.code()),
-        facts.topic.map(i64::from),
         media_json(&item.media),
+        facts.category.as_ref().map(|category| category.source.code()),
+        facts.category.as_ref().map(|category| &category.name),
+        facts.topic.map(i64::from),
+        language.map(|language| language.source.code()),
+        language.map(EntryLanguage::primary),
+        language.and_then(EntryLanguage::longer_tag),
+        language.and_then(|language| language.confidence_permille).map(i64::from),
     ]
+}
+
+/// Assigns the facts of an edited entry `e`. An edit knows only the item. The section of the page
+/// stays if the item names no category of its own. The topic and the language that the page of a
+/// stored article names stay too. A language gives way to one that was found as near or nearer.
+/// `new` are the values for [`EDITED_FACTS`] in SQL.
+pub(super) fn edited_facts(new: [&str; 7]) -> String {
+    let [source, category, topic, lang_source, lang, lang_tag, lang_confidence] = new;
+    let (section, of_feed) = (CategoryOrigin::Section.code(), CategoryOrigin::Feed.code());
+    let is_section =
+        format!("e.category_source = {section} and coalesce({source}, {of_feed}) = {of_feed}");
+    let has_page = "exists (select 1 from articles a where a.entry = e.id and a.why_not is null)";
+    // Unknown is farther than any origin.
+    let (weak, unknown) = (LanguageOrigin::DetectedInFeed.code(), 9);
+    let is_nearer = format!(
+        "coalesce({lang_source}, {unknown}) <= coalesce(e.lang_source, {unknown}) \
+         and (coalesce(e.lang_source, {unknown}) >= {weak} or not {has_page})"
+    );
+    let kept = |when: &str, name: &str, new: &str| {
+        format!("{name} = case when {when} then e.{name} else {new} end")
+    };
+    let replaced = |name: &str, new: &str| {
+        format!("{name} = case when {is_nearer} then {new} else e.{name} end")
+    };
+    [
+        kept(&is_section, "category_source", source),
+        kept(&is_section, "category", category),
+        format!("topic = coalesce({topic}, case when {has_page} then e.topic end)"),
+        replaced("lang_source", lang_source),
+        replaced("lang", lang),
+        replaced("lang_tag", lang_tag),
+        replaced("lang_confidence", lang_confidence),
+    ]
+    .join(", ")
 }
 
 /// The columns of `feeds` for [`facts`].

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::db::dialect;
 use crate::db::sql::{Connection, params};
-use feed::Window;
+use feed::{EntryKey, Window};
 
 use crate::db::integrity::{FINDINGS_MAX, FileCheck, Finding, check_file, finding};
 use crate::error::DbError;
@@ -127,42 +128,66 @@ fn language_totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     Ok(found.into_iter().map(|language| finding(None, what(language), remedy)).collect())
 }
 
+/// Entries of windows that are looked up with one question.
+const LOOKED_UP_AT_ONCE: usize = 5000;
+
 /// Checks the entries of each window. An unknown entry would be new again. A key that is marked as
 /// left would be deleted later.
 fn windows(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let mut statement = conn.prepare_cached("select feed, shown from feed_window")?;
-    let sql = "select left_window_at is null from entry_keys where feed = $1 and key = $2";
-    let mut lookup = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
-    let mut findings = Vec::new();
+    let (mut findings, mut shown) = (Vec::new(), Vec::new());
     while let Some(row) = &rows.next()? {
+        let feed: i64 = row.get(0)?;
+        match Window::decode(row.get_ref(1)?.as_blob()?) {
+            Ok(window) => shown.extend(window.entries().iter().map(|entry| (feed, entry.key))),
+            Err(error) => findings.push(finding(Some(feed), error.to_string(), NEXT_POLL)),
+        }
+        if shown.len() >= LOOKED_UP_AT_ONCE {
+            findings.extend(shown_entries(conn, &std::mem::take(&mut shown))?);
+        }
         if findings.len() >= FINDINGS_MAX {
             break;
         }
-        let feed: i64 = row.get(0)?;
-        let remedy = "nothing to do: the next poll with new entries repairs it";
-        let window = match Window::decode(row.get_ref(1)?.as_blob()?) {
-            Ok(window) => window,
-            Err(error) => {
-                findings.push(finding(Some(feed), error.to_string(), remedy));
-                continue;
-            }
-        };
-        let (mut unknown, mut left) = (0, 0);
-        for entry in window.entries() {
-            let mut found = lookup.query(params![feed, entry.key.bytes()])?;
-            match found.next()? {
-                None => unknown += 1,
-                Some(row) => left += i64::from(!row.get::<_, bool>(0)?),
-            }
-        }
+    }
+    findings.extend(shown_entries(conn, &shown)?);
+    findings.truncate(FINDINGS_MAX);
+    Ok(findings)
+}
+
+/// The remedy for a wrong window.
+const NEXT_POLL: &str = "nothing to do: the next poll with new entries repairs it";
+
+/// Checks entries that windows show, by feed and key.
+fn shown_entries(conn: &Connection, shown: &[(i64, EntryKey)]) -> Result<Vec<Finding>, DbError> {
+    let listed = shown.iter().map(|(feed, key)| {
+        let key = key.bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        serde_json::json!({ "feed": feed, "key": key })
+    });
+    let listed = serde_json::Value::from_iter(listed).to_string();
+    let sql = format!(
+        "select feed, unknown, \"left\" from \
+         (select cast(v.value ->> 'feed' as bigint) as feed, \
+          sum(case when k.feed is null then 1 else 0 end) as unknown, \
+          sum(case when k.left_window_at is null then 0 else 1 end) as \"left\" \
+          from {} v left join entry_keys k on k.feed = cast(v.value ->> 'feed' as bigint) \
+          and k.key = {} group by 1) w where unknown > 0 or \"left\" > 0 order by feed",
+        dialect::json_elements(conn, "$1"),
+        dialect::bytes_of_hex(conn, "v.value ->> 'key'"),
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let counts =
+        statement.query_map([listed], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut findings = Vec::new();
+    for counted in counts {
+        let (feed, unknown, left): (i64, i64, i64) = counted?;
         if unknown > 0 {
             let what = format!("its window shows {unknown} unknown entries");
-            findings.push(finding(Some(feed), what, remedy));
+            findings.push(finding(Some(feed), what, NEXT_POLL));
         }
         if left > 0 {
             let what = format!("its window shows {left} entries that are marked as left");
-            findings.push(finding(Some(feed), what, remedy));
+            findings.push(finding(Some(feed), what, NEXT_POLL));
         }
     }
     Ok(findings)

@@ -16,7 +16,8 @@ impl Store {
     /// is left out.
     pub fn poll_sizes(&self) -> Result<HashMap<FeedId, u64>, StoreError> {
         self.read(|conn| {
-            let sql = "select p.feed, cast(sum(p.bytes) / count(*) as bigint) from feed_state s \
+            // PostgreSQL adds up to a number with digits after the point, and would round it.
+            let sql = "select p.feed, cast(sum(p.bytes) as bigint) / count(*) from feed_state s \
                        join polls p on p.feed = s.feed and p.generation >= s.generation - $1 \
                        where p.outcome in ('seen', 'unchanged') group by p.feed";
             let mut statement = conn.prepare_cached(sql)?;

@@ -2,7 +2,7 @@
 //! One transaction makes all changes of a step and moves the mark. So a rule acts once on each
 //! entry, whatever fails in between.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use feed::{EntryId, Time};
@@ -107,6 +107,8 @@ impl Store {
 fn act(conn: &Connection, acts: &[RuleAct], now: Time) -> Result<(), DbError> {
     let mut read: BTreeMap<AccountId, Vec<EntryId>> = BTreeMap::new();
     let mut hide: BTreeMap<AccountId, Vec<EntryId>> = BTreeMap::new();
+    let mut starred: BTreeSet<(AccountId, EntryId)> = BTreeSet::new();
+    let mut labelled: BTreeSet<(i64, EntryId)> = BTreeSet::new();
     let mut numbers: HashMap<(AccountId, &str), Option<i64>> = HashMap::new();
     let mut n_acted: BTreeMap<RuleId, i64> = BTreeMap::new();
     for one in acts {
@@ -119,23 +121,31 @@ fn act(conn: &Connection, acts: &[RuleAct], now: Time) -> Result<(), DbError> {
                     read.entry(account).or_default().push(entry);
                     hide.entry(account).or_default().push(entry);
                 }
-                RuleEffect::Star => marks::star_one(conn, account, entry, now)?,
+                RuleEffect::Star => {
+                    starred.insert((account, entry));
+                }
                 RuleEffect::Label(name) => {
                     let number = match numbers.get(&(account, name.as_str())) {
                         Some(number) => *number,
                         None => labels::number(conn, account, name)?,
                     };
                     numbers.insert((account, name), number);
-                    if let Some(number) = number {
-                        labels::add(conn, number, entry, true, now)?;
-                    }
+                    labelled.extend(number.map(|number| (number, entry)));
                 }
                 RuleEffect::Notify => notify(conn, one, now)?,
             }
         }
     }
+    // In the order in which people's changes lock these rows.
+    for (account, entry) in starred {
+        marks::star_one(conn, account, entry, now)?;
+    }
+    for (label, entry) in labelled {
+        labels::add(conn, label, entry, true, now)?;
+    }
     for (account, entries) in &read {
-        marks::mark(conn, *account, entries, true)?;
+        // A person whose rules mark entries has not read anything.
+        marks::set_bits(conn, *account, entries, true)?;
     }
     for (account, entries) in &hide {
         hidden::hide(conn, *account, entries)?;

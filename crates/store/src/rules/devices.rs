@@ -3,6 +3,7 @@
 use feed::Time;
 
 use crate::db::columns::{count, time, time_or_none};
+use crate::db::dialect::{self, LockSubject};
 use crate::db::sql::{Row, params};
 use crate::{AccountId, Digest, Store, StoreError};
 
@@ -56,6 +57,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let new = new.clone();
         self.write_own(move |conn| {
+            dialect::one_at_a_time(conn, LockSubject::Devices, 0)?;
             conn.execute("delete from push_devices where endpoint = $1", [&new.endpoint])?;
             let sql = "select count(*) from push_devices where account = $1";
             if conn.query_row(sql, [account.0], |row| count(row, 0))? >= DEVICES_MAX {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::db::sql::{Connection, OptionalExtension, Row, ToValue, Value};
 use feed::{Domain, EntryKey, FeedId, Hints, Known, Time, Window};
 
-use crate::db::columns::{hints, time, time_or_none, url, url_or_none};
+use crate::db::columns::{hints, time, time_or_none, url, url_or_none, words};
 use crate::error::DbError;
 use crate::feeds::parts::{detected_language, gone, moved};
 use crate::feeds::rows;
@@ -71,6 +71,9 @@ pub struct KnownDocument {
     pub hints: Hints,
     /// The language of the texts of the last documents, with a confidence from 0 to 1000.
     pub detected_language: Option<(String, u16)>,
+    /// The language and categories that the feed names, for pushes that say less.
+    pub language: Option<String>,
+    pub categories: Vec<String>,
 }
 
 /// The settings of a feed from the strongest to the weakest.
@@ -275,7 +278,8 @@ fn asking(of: &str) -> String {
          s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
          s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause, \
          r.seen, r.kept, s.reason, s.held, f.id, s.validators_of, f.articles, \
-         f.article_selector, f.detected_language, f.detected_confidence, f.readers, {COLUMNS} \
+         f.article_selector, f.detected_language, f.detected_confidence, f.readers, \
+         f.language, f.categories, {COLUMNS} \
          from feeds f join feed_state s on s.feed = f.id \
          left join feed_window w on w.feed = f.id \
          left join push_subscriptions p on p.feed = f.id \
@@ -290,7 +294,7 @@ fn input(row: &Row<'_>) -> crate::db::sql::Result<PollInput> {
         (Some(seen), Some(kept)) => Some(RelevantShare { seen, kept }),
         _ => None,
     };
-    let subscription = push_row(row, 38)?;
+    let subscription = push_row(row, 40)?;
     let own = Settings { article: article_settings(row, 33)?, ..settings(row, 4)? };
     Ok(PollInput {
         id: FeedId(row.get(31)?),
@@ -312,6 +316,8 @@ fn input(row: &Row<'_>) -> crate::db::sql::Result<PollInput> {
             window: Window::decode(window).unwrap_or_default(),
             hints: hints(row, 3)?,
             detected_language: detected_language(row, 35)?,
+            language: row.get(38)?,
+            categories: words(row, 39)?,
         },
         learned: row.get::<_, Option<Vec<u8>>>(25)?.unwrap_or_default(),
         settings: LayeredSettings { own, ..LayeredSettings::default() },

@@ -80,6 +80,7 @@ impl Store {
     ) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
             let feeds = scope::read_feeds(conn, account)?;
+            let stars = marks::stars(conn, account)?;
             let sql = "select id, feed from entries where id < $1 order by id desc";
             let mut statement = conn.prepare_cached(sql)?;
             let mut rows = statement.scan(params![below.map_or(i64::MAX, |id| id.0)])?;
@@ -87,13 +88,13 @@ impl Store {
             while found.len() < limit as usize
                 && let Some(row) = &rows.next()?
             {
-                if feeds.contains(FeedId(row.get(1)?)) {
-                    found.push(EntryId(row.get(0)?));
+                let entry = EntryId(row.get(0)?);
+                if feeds.contains(FeedId(row.get(1)?)) || stars.contains(&entry) {
+                    found.push(entry);
                 }
             }
             drop(rows);
             let marks = ReadMarks::load(conn, account)?;
-            let stars = marks::stars(conn, account)?;
             load_entries(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
         })
     }
@@ -109,14 +110,15 @@ impl Store {
     ) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
             let below = below.map_or(i64::MAX, |id| id.0);
+            let stars = marks::stars(conn, account)?;
             let found = match scope::read_feeds(conn, account)? {
                 ReadFeeds::All => candidates(conn, expression, below, limit)?,
                 ReadFeeds::Only(feeds) => {
-                    self.own_candidates(conn, expression, below, limit, &feeds)?
+                    let own = OwnEntries { feeds: &feeds, stars: &stars };
+                    self.own_candidates(conn, expression, below, limit, own)?
                 }
             };
             let marks = ReadMarks::load(conn, account)?;
-            let stars = marks::stars(conn, account)?;
             load_entries(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
         })
     }
@@ -128,8 +130,16 @@ const STEPS: (u32, u32) = (256, 16_384);
 /// each. Its index would collect the matches of all feeds, and SQLite's finds them fast enough.
 const TESTED_MAX: usize = 16_384;
 
+/// The entries that a search of an account may find: those of its feeds, and what it has starred
+/// in any feed.
+#[derive(Clone, Copy)]
+struct OwnEntries<'a> {
+    feeds: &'a HashSet<FeedId>,
+    stars: &'a HashSet<EntryId>,
+}
+
 impl Store {
-    /// Returns the candidates of some feeds only. Most candidates may belong to other feeds, so it
+    /// Returns the candidates of one account only. Most candidates may belong to other feeds, so it
     /// looks at more and more of them.
     fn own_candidates(
         &self,
@@ -137,14 +147,17 @@ impl Store {
         expression: &SearchExpression,
         mut below: i64,
         limit: u32,
-        feeds: &HashSet<FeedId>,
+        OwnEntries { feeds, stars }: OwnEntries<'_>,
     ) -> Result<Vec<EntryId>, DbError> {
         if let Connection::Postgres(_) = conn
-            && let Some(own) = self.entry_feeds().few_of(conn, feeds, below, TESTED_MAX)?
+            && let Some(mut own) = self.entry_feeds().few_of(conn, feeds, below, TESTED_MAX)?
         {
+            own.extend(stars.iter().filter(|entry| entry.0 < below));
+            own.sort_unstable_by(|one, other| other.cmp(one));
+            own.dedup();
             return Ok(postgres::among(conn, expression, &own, limit)?);
         }
-        let is_own = |feed| feeds.contains(&feed);
+        let is_own = |entry, feed| feeds.contains(&feed) || stars.contains(&entry);
         let (mut found, mut step) = (Vec::new(), STEPS.0.max(limit));
         loop {
             let some = candidates(conn, expression, below, step)?;

@@ -1,24 +1,25 @@
 //! The index of words on PostgreSQL: a `tsvector` for each entry, and a GIN index over them.
 
+use std::fmt::Write as _;
+
 use feed::{EntryId, SearchExpression, Time};
 
 use super::SearchWords;
 use super::tsquery::WordQuery;
 use super::tsvector::{WordList, block_of, block_start, block_word};
 use crate::db::postgres::{Parameter, PgConnection};
-use crate::db::sql::{Connection, Result, Value, params};
+use crate::db::sql::{Connection, Result, Value};
 
 /// Entry numbers that a search reads one by one before it asks the GIN index. Most searches are for
-/// a common word and end here. The index would collect all entries with the word first.
+/// a common word and end here. The index would collect the matches of a whole block.
 const NEWEST: i64 = 1024;
 
-/// Entries that the index collects at once, of all blocks or of some. If there are more, the search
-/// looks at fewer blocks.
+/// Entries that the index collects at once. If there are more, the search looks at fewer blocks.
 const RARE: u32 = 500;
 
-/// Blocks that are searched at once, if the blocks before had no match. They are half a million
-/// entries.
-const BLOCKS_MAX: i64 = 32;
+/// Blocks that are searched at once, if the blocks before had no match. They are 130,000 entries.
+/// Before the first such step, the search asks once for all older blocks.
+const BLOCKS_MAX: i64 = 8;
 
 /// Adds or replaces entries, each of them once. An entry that was deleted or edited meanwhile must
 /// not keep its old words: the first is left out, the second marked to be indexed again.
@@ -85,14 +86,9 @@ pub(super) fn candidates(
         conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut below = below.min(last + 1);
     let one_by_one = below - NEWEST;
-    let mut found = ask(conn, newest, &query, &query.loose, (one_by_one, below), limit)?;
+    let found = ask(conn, newest, &query, None, (one_by_one, below), limit)?;
     below = one_by_one;
     if found.len() as u64 >= u64::from(limit) || below <= first {
-        return Ok(found);
-    }
-    let rare = ask(conn, any, &query, &query.loose, (first, below), RARE)?;
-    if rare.len() < RARE as usize {
-        add_newest(&mut found, rare, limit);
         return Ok(found);
     }
     walk_blocks(conn, &query, (first, below), limit, found)
@@ -128,8 +124,9 @@ pub(super) fn among(
     Ok(found)
 }
 
-/// Searches block by block, the newest first. The steps grow while the blocks have no match. A step
-/// with too many matches is repeated with half of its blocks, and the steps grow no more.
+/// Searches block by block, the newest first. The steps grow while the blocks have no match. The
+/// index collects all matches of a step. So after a step with too many matches, its blocks are
+/// searched one by one.
 fn walk_blocks(
     conn: &Connection,
     query: &WordQuery,
@@ -137,23 +134,28 @@ fn walk_blocks(
     limit: u32,
     mut found: Vec<EntryId>,
 ) -> Result<Vec<EntryId>> {
-    let (mut n_blocks, mut most) = (1, BLOCKS_MAX);
+    let (mut n_blocks, mut may_be_rare) = (1, true);
     while found.len() < limit as usize && below > first {
+        if n_blocks == BLOCKS_MAX && std::mem::take(&mut may_be_rare) {
+            let rest = ask(conn, any, query, None, (first, below), RARE)?;
+            if rest.len() < RARE as usize {
+                add_newest(&mut found, rest, limit);
+                return Ok(found);
+            }
+        }
         let last = block_of(below - 1);
         let start = block_start(last - n_blocks + 1).max(first);
         let blocks: Vec<String> = (0..n_blocks).map(|n| block_word(last - n)).collect();
-        let loose = format!("({}) & ({})", query.loose, blocks.join(" | "));
-        let mut more = ask(conn, any, query, &loose, (start, below), RARE)?;
+        let blocks = Some(blocks.join(" | "));
+        let mut more = ask(conn, any, query, blocks.as_deref(), (start, below), RARE)?;
         if more.len() == RARE as usize && n_blocks > 1 {
-            n_blocks /= 2;
-            most = n_blocks;
+            n_blocks = 1;
             continue;
         }
         if more.len() == RARE as usize {
-            // Many entries of this block fit, so few tests find a page of them.
-            more = ask(conn, newest, query, &query.loose, (start, below), limit)?;
+            more = ask(conn, newest_found, query, blocks.as_deref(), (start, below), limit)?;
         }
-        n_blocks = if more.is_empty() { (n_blocks * 2).min(most) } else { 1 };
+        n_blocks = if more.is_empty() { (n_blocks * 2).min(BLOCKS_MAX) } else { 1 };
         below = start;
         add_newest(&mut found, more, limit);
     }
@@ -167,30 +169,38 @@ fn add_newest(found: &mut Vec<EntryId>, mut more: Vec<EntryId>, limit: u32) {
     found.truncate(limit as usize);
 }
 
-/// Asks for entries from the first to below the second number. `loose` finds them in the index.
+/// Asks for entries from the first to below the second number, of all blocks or of some.
 fn ask(
     conn: &Connection,
     sql: fn(&str) -> String,
     query: &WordQuery,
-    loose: &str,
+    blocks: Option<&str>,
     (first, below): (i64, i64),
     limit: u32,
 ) -> Result<Vec<EntryId>> {
     // A query in a `select` of its own is read once, not once for each row. It also keeps the
     // planner from guessing how common the words are.
-    let by_index = "words @@ (select $1::text::tsquery)";
-    let read = |row: &crate::db::sql::Row<'_>| row.get(0).map(EntryId);
-    match &query.exact {
-        None => {
-            let mut statement = conn.prepare_cached(&sql(by_index))?;
-            statement.query_map(params![loose, first, below, limit], read)?.collect()
-        }
-        Some(exact) => {
-            let both = format!("{by_index} and (is_long or words @@ (select $5::text::tsquery))");
-            let mut statement = conn.prepare_cached(&sql(&both))?;
-            statement.query_map(params![loose, first, below, limit, exact], read)?.collect()
-        }
+    let mut condition = "words @@ (select $1::text::tsquery)".to_owned();
+    let mut values = vec![
+        Value::Text(&query.loose),
+        Value::Int(first),
+        Value::Int(below),
+        Value::Int(i64::from(limit)),
+    ];
+    if let Some(blocks) = blocks {
+        // Two conditions let the index skip from one block's entries to the matches and back. As
+        // parts of one query, it would look at every entry of the blocks.
+        values.push(Value::Text(blocks));
+        let _ = write!(condition, " and words @@ (select ${}::text::tsquery)", values.len());
     }
+    if let Some(exact) = &query.exact {
+        values.push(Value::Text(exact));
+        let n = values.len();
+        let _ = write!(condition, " and (is_long or words @@ (select ${n}::text::tsquery))");
+    }
+    let mut statement = conn.prepare_cached(&sql(&condition))?;
+    let read = |row: &crate::db::sql::Row<'_>| row.get(0).map(EntryId);
+    statement.query_map(&values[..], read)?.collect()
 }
 
 /// Tests entries one by one, the newest first.
@@ -202,12 +212,22 @@ fn newest(condition: &str) -> String {
     )
 }
 
-/// Asks the GIN index, and stops at the limit. The entries have no order. Without the fence of
-/// `materialized`, the planner would read the entries one by one.
+/// Asks the GIN index, and stops at the limit. The entries have no order.
 fn any(condition: &str) -> String {
+    format!("with {} limit $4) select entry from found", by_index(condition))
+}
+
+/// Asks the GIN index for all entries, and returns the newest.
+fn newest_found(condition: &str) -> String {
+    format!("with {}) select entry from found order by entry desc limit $4", by_index(condition))
+}
+
+/// A query of the GIN index without its closing bracket. Without the fence of `materialized`, the
+/// planner would read the entries one by one.
+fn by_index(condition: &str) -> String {
     format!(
-        "with found as materialized (select entry from search where {condition} \
-         and entry + 0 >= $2 and entry + 0 < $3 limit $4) select entry from found"
+        "found as materialized (select entry from search where {condition} \
+         and entry + 0 >= $2 and entry + 0 < $3"
     )
 }
 
@@ -220,9 +240,9 @@ mod tests {
 
     const N_ENTRIES: i64 = 70_000;
 
-    /// Entries of five blocks: `often` is in every third, `early` in the first 20,000, `rare` in
-    /// every 9,000th.
-    fn filled(folder: &std::path::Path) -> Store {
+    /// Entries whose numbers are multiples of a step. `often` is in every third, `early` in the
+    /// first 20,000, `rare` in every 9,000th.
+    fn filled(folder: &std::path::Path, step: i64) -> Store {
         let location = testing::location(folder);
         let store = Store::open(location.clone(), OpenMode::ReadWrite).unwrap();
         let url = FeedUrl::parse("https://example.org/").unwrap();
@@ -230,8 +250,9 @@ mod tests {
         store.add_feed(&new, Time::from_secs(0)).unwrap();
         let sql = format!(
             "insert into entries (id, feed, key, published_at, seen_at, content_hash) \
-             select n, 1, '', 0, 0, 0 from generate_series(1, {N_ENTRIES}) as n; \
-             insert into search (entry, words, is_long) select n, concat(''' ', n / 16384, '''', \
+             select n * {step}, 1, '', 0, 0, 0 from generate_series(1, {N_ENTRIES}) as n; \
+             insert into search (entry, words, is_long) \
+             select n * {step}, concat(''' ', n * {step} / 16384, '''', \
              case when n % 3 = 0 then ' often:1B' end, case when n <= 20000 then ' early:2B' end, \
              case when n % 9000 = 0 then ' rare:3B' end)::tsvector, false \
              from generate_series(1, {N_ENTRIES}) as n"
@@ -245,8 +266,14 @@ mod tests {
         if !testing::is_postgres() {
             return;
         }
-        let folder = tempfile::tempdir().unwrap();
-        let store = filled(folder.path());
+        // All entries are in five blocks, or in 86. A search of so many asks for all older ones.
+        for step in [1, 20] {
+            let folder = tempfile::tempdir().unwrap();
+            check_all_searches(&filled(folder.path(), step), step);
+        }
+    }
+
+    fn check_all_searches(store: &Store, step: i64) {
         let word = |word| SearchExpression::phrase(None, [word], false).unwrap();
         let phrase = |words: [&str; 2]| SearchExpression::phrase(None, words, false).unwrap();
         let both = SearchExpression::all(vec![word("often"), word("early")]).unwrap();
@@ -259,11 +286,12 @@ mod tests {
             (phrase(["often", "early"]), |n| n % 3 == 0 && n <= 20_000),
         ];
         for (expression, fits) in cases {
-            for below in [i64::MAX, 60_000, 16_384, 16_385, 4000, 3, 0] {
+            for below in [i64::MAX, 60_000 * step, 16_384, 16_385, 4000 * step, 3, 0] {
                 for limit in [1, 50, 6000] {
                     let found = store.read(|conn| Ok(candidates(conn, &expression, below, limit)?));
                     let found: Vec<i64> = found.unwrap().iter().map(|entry| entry.0).collect();
-                    let expect = (1..=N_ENTRIES).rev().filter(|n| *n < below && fits(*n));
+                    let all = (1..=N_ENTRIES).rev();
+                    let expect = all.filter(|n| n * step < below && fits(*n)).map(|n| n * step);
                     let expect: Vec<i64> = expect.take(limit as usize).collect();
                     assert_eq!(found, expect, "{expression:?} below {below}, {limit}");
                 }
@@ -277,7 +305,7 @@ mod tests {
             return;
         }
         let folder = tempfile::tempdir().unwrap();
-        let store = filled(folder.path());
+        let store = filled(folder.path(), 1);
         let word = |word| SearchExpression::phrase(None, [word], false).unwrap();
         let phrase = SearchExpression::phrase(None, ["often", "early"], false).unwrap();
         let own: Vec<EntryId> = (1..=10_000).rev().map(|n| EntryId(n * 6)).collect();

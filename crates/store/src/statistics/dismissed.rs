@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use feed::Time;
+use feed::{INDEXED_ADDRESS_MAX, Time};
 
 use crate::db::sql::params;
 use crate::{AccountId, Store, StoreError};
@@ -21,8 +21,12 @@ impl Store {
         })
     }
 
-    /// Remembers that an account does not want a feed to be suggested.
+    /// Remembers that an account does not want a feed to be suggested. No suggestion has a longer
+    /// address.
     pub fn dismiss_feed(&self, account: AccountId, url: &str, now: Time) -> Result<(), StoreError> {
+        if url.len() > INDEXED_ADDRESS_MAX {
+            return Ok(());
+        }
         let url = url.to_owned();
         self.write_own(move |conn| {
             let sql = "insert into dismissed_feeds (account, url, dismissed_at) \

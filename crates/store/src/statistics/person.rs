@@ -56,16 +56,24 @@ impl Store {
         })
     }
 
-    /// Returns how many stored entries each of these feeds published since a time, at most
-    /// [`ENTRIES_COUNTED_MAX`] each, in the order of the feeds.
-    pub fn entries_since(&self, feeds: &[FeedId], since: Time) -> Result<Vec<u64>, StoreError> {
+    /// Returns how many stored entries each of these feeds published since a time, and since the
+    /// account subscribed to it, at most [`ENTRIES_COUNTED_MAX`] each, in the order of the feeds.
+    pub fn entries_since(
+        &self,
+        account: AccountId,
+        feeds: &[FeedId],
+        since: Time,
+    ) -> Result<Vec<u64>, StoreError> {
         self.read(|conn| {
             let sql = "select count(*) from (select 1 from entries \
-                       where feed = $1 and published_at >= $2 limit $3) as newest";
+                       where feed = $1 and published_at >= $2 and published_at >= coalesce(\
+                        (select subscribed_at from subscriptions \
+                         where feed = $1 and account = $3), \
+                        (select added_at from feeds where id = $1)) limit $4) as newest";
             let keys: Vec<Value<'_>> =
                 feeds.iter().map(|feed| Value::Int(i64::from(feed.0))).collect();
             let limit = ENTRIES_COUNTED_MAX.cast_signed();
-            let others = [Value::Int(since.millis()), Value::Int(limit)];
+            let others = [Value::Int(since.millis()), Value::Int(account.0), Value::Int(limit)];
             Ok(conn.prepare_cached(sql)?.each(&keys, &others, |_, row| count(row, 0))?)
         })
     }

@@ -37,16 +37,7 @@ impl Store {
             return self.numbered_tags();
         }
         self.read(|conn| {
-            let sql = format!(
-                "select a.number, a.tag, (select count(*) from subscription_tags s \
-                 where s.account = a.account and s.tag = a.number) from account_tags a \
-                 where a.account = $1 and {LISTED} order by a.position, a.tag"
-            );
-            let mut statement = conn.prepare_cached(&sql)?;
-            let rows = statement.query_map([account.0], |row| {
-                Ok(NumberedTag { number: row.get(0)?, tag: row.get(1)?, n_feeds: count(row, 2)? })
-            })?;
-            let mut tags: Vec<NumberedTag> = rows.collect::<Result<_, _>>()?;
+            let mut tags = listed(conn, account)?;
             let sql = "select count(*) from subscriptions s where s.account = $1 and not exists \
                        (select 1 from subscription_tags t where t.account = $1 \
                         and t.feed = s.feed)";
@@ -64,6 +55,7 @@ impl Store {
         }
         let tag = tag.to_owned();
         self.write_own(move |conn| {
+            lock(conn, account)?;
             let number = number(conn, account, &tag)?;
             let sql = "update account_tags set made = 1 where account = $1 and number = $2";
             conn.execute(sql, params![account.0, number])?;
@@ -98,6 +90,20 @@ impl Store {
         let (tag, to) = (tag.to_owned(), to.map(str::to_owned));
         self.write_own(move |conn| rename(conn, account, &tag, to.as_deref()))
     }
+}
+
+/// Returns the listed tags of an account in its order.
+pub(crate) fn listed(conn: &Connection, account: AccountId) -> Result<Vec<NumberedTag>, DbError> {
+    let sql = format!(
+        "select a.number, a.tag, (select count(*) from subscription_tags s \
+         where s.account = a.account and s.tag = a.number) from account_tags a \
+         where a.account = $1 and {LISTED} order by a.position, a.tag"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([account.0], |row| {
+        Ok(NumberedTag { number: row.get(0)?, tag: row.get(1)?, n_feeds: count(row, 2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Sets the order of an account's tags. Tags that are not named follow in the present order.

@@ -5,6 +5,7 @@
 //! Nothing here adds or removes a feed: `feeds` does that.
 
 pub(crate) mod account_tags;
+pub(crate) mod limits;
 pub(crate) mod readers;
 pub(crate) mod rows;
 pub(crate) mod scope;

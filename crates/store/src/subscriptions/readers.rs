@@ -57,7 +57,7 @@ impl Store {
             let rows = statement
                 .query_map([since.millis()], |row| Ok((FeedId(row.get(0)?), count(row, 1)?)))?;
             let mut now: HashMap<FeedId, u64> = rows.collect::<Result<_, _>>()?;
-            let mut statement = conn.prepare_cached("select id, readers from feeds")?;
+            let mut statement = conn.prepare_cached("select id, readers from feeds order by id")?;
             let mut rows = statement.query([])?;
             let mut changed: Vec<(FeedId, u64)> = Vec::new();
             while let Some(row) = &rows.next()? {

@@ -19,7 +19,7 @@ pub struct SubscriptionRow {
     pub title: Option<String>,
     /// By name.
     pub tags: Vec<String>,
-    /// The place in the account's own order. Equal places are in the order of titles.
+    /// The place in the account's own order; 0: it has none yet, and comes last.
     pub position: i64,
     pub subscribed_at: Time,
 }
@@ -73,26 +73,6 @@ impl Store {
                 }
                 account_tags::remove(conn, account, feed, &remove)?;
                 account_tags::add(conn, account, feed, &add)?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Sets the order of an account's subscriptions. Those that are not named follow, by title.
-    pub fn order_subscriptions(
-        &self,
-        account: AccountId,
-        feeds: &[FeedId],
-    ) -> Result<(), StoreError> {
-        let feeds = feeds.to_vec();
-        self.write_own(move |conn| {
-            let last = feeds.len() as i64 + 1;
-            let sql = "update subscriptions set position = $1 where account = $2";
-            conn.execute(sql, params![last, account.0])?;
-            let sql = "update subscriptions set position = $1 where account = $2 and feed = $3";
-            let mut statement = conn.prepare_cached(sql)?;
-            for (place, feed) in feeds.iter().enumerate() {
-                statement.execute(params![place as i64 + 1, account.0, feed.0])?;
             }
             Ok(())
         })

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use feed::{EntryId, FeedId};
 
+use crate::db::number_lists;
 use crate::db::sql::{Connection, Value, params};
 use crate::error::DbError;
 use crate::{AccountId, QueryId, Store, StoreError};
@@ -40,6 +41,15 @@ impl Store {
         self.read(|conn| read_feeds(conn, account))
     }
 
+    /// Returns whether an account reads any feed.
+    pub fn reads_any_feed(&self, account: AccountId) -> Result<bool, StoreError> {
+        let sql = match account {
+            AccountId::LOCAL => "select 1 from feeds where $1 = 0 limit 1",
+            _ => "select 1 from subscriptions where account = $1 limit 1",
+        };
+        self.read(|conn| Ok(conn.prepare_cached(sql)?.exists([account.0])?))
+    }
+
     /// Returns whether an account reads a feed.
     pub fn is_subscribed(&self, account: AccountId, feed: FeedId) -> Result<bool, StoreError> {
         self.read(|conn| is_subscribed(conn, account, feed))
@@ -60,10 +70,17 @@ pub(crate) fn read_feeds(conn: &Connection, account: AccountId) -> Result<ReadFe
     if account == AccountId::LOCAL {
         return Ok(ReadFeeds::All);
     }
-    let sql = "select feed from subscriptions where account = $1";
-    let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([account.0], |row| row.get(0).map(FeedId))?;
-    Ok(ReadFeeds::Only(rows.collect::<Result<_, _>>()?))
+    let list = number_lists::column(conn, "feed");
+    let sql = format!("select {list} from subscriptions where account = $1");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([account.0])?;
+    let mut feeds = HashSet::new();
+    while let Some(row) = &rows.next()? {
+        number_lists::each(conn, row, 0, |feed| {
+            feeds.insert(feed);
+        })?;
+    }
+    Ok(ReadFeeds::Only(feeds))
 }
 
 pub(crate) fn is_subscribed(

@@ -142,3 +142,26 @@ pub fn count(store: &Store, table: &str) -> i64 {
     let counted = store.read(|conn| Ok(conn.query_row(&sql, [], |row| row.get(0))?));
     counted.unwrap_or_else(|e| panic!("{e}"))
 }
+
+/// Returns two columns of whole numbers.
+pub fn pairs(store: &Store, sql: &str) -> Vec<(i64, i64)> {
+    let found = store.read(|conn| {
+        let mut statement = conn.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    });
+    found.unwrap_or_else(|e| panic!("{sql}: {e}"))
+}
+
+/// Counts the rows of each table that belong to accounts.
+pub fn rows_of_accounts(store: &Store) -> BTreeMap<String, i64> {
+    let counted = store.read(|conn| {
+        let mut counts = BTreeMap::new();
+        for table in transfer::tables_of_accounts()? {
+            let sql = format!("select count(*) from \"{table}\" where account > 0");
+            counts.insert(table, conn.query_row(&sql, [], |row| row.get(0))?);
+        }
+        Ok(counts)
+    });
+    counted.unwrap_or_else(|e| panic!("{e}"))
+}

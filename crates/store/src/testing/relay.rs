@@ -31,8 +31,9 @@ impl Relay {
     /// [`super::url`].
     pub fn start(url: &str) -> Relay {
         let address = PgAddress::parse(url, &|_| None).unwrap_or_else(|e| panic!("{e}"));
-        let hosts = address.config().get_hosts().to_vec();
-        let [Host::Unix(server)] = hosts.as_slice() else { panic!("{url} is not a socket") };
+        let [Host::Unix(server)] = address.hosts()[0].get_hosts() else {
+            panic!("{url} is not a socket")
+        };
         let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
         let escaped = |path: &Path| path.display().to_string().replace('/', "%2F");
         let url = url.replace(&escaped(server), &escaped(folder.path()));

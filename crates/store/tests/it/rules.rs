@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use feed::EntryId;
 use store::{
-    AccountId, NewPushDevice, NewRule, ReadingFilter, Retention, RuleAct, RuleEffect, RuleError,
-    RuleId, RuleStep, Scope, Store,
+    AccountId, FeedAudience, NewFeed, NewPushDevice, NewRule, ReadingFilter, Retention, RuleAct,
+    RuleEffect, RuleError, RuleId, RuleStep, Scope, Store,
 };
 
-use crate::sample::{T0, add, at, fresh, poll};
+use crate::sample::{T0, add, at, fresh, new_feed, poll};
 
 const ME: AccountId = AccountId::LOCAL;
 
@@ -195,4 +195,35 @@ fn labels_belong_to_a_person_and_keep_an_entry() {
     store.retain(&rule, at(1000)).unwrap();
     assert_eq!(listed(store, |_| ()), [1, 2], "a label keeps an entry as a star does");
     assert_eq!(store.labels(ME).unwrap()[0].n_entries, 2);
+}
+
+#[test]
+fn the_audience_of_a_feed_is_its_readers_with_rules_that_are_on() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let accounts = ["anna", "bert", "carl", "dora"];
+    let accounts = accounts.map(|name| store.add_account(name, "hash", T0).unwrap().unwrap());
+    let [anna, bert, carl, dora] = accounts;
+    let subscribe = |account, url: &str, tags: &[&str]| {
+        let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        let new = NewFeed { tags, ..new_feed(url) };
+        store.subscribe(account, &[new], T0).unwrap()[0].id
+    };
+    let common = subscribe(anna, "https://common.org/", &["a"]);
+    let other = subscribe(bert, "https://other.org/", &[]);
+    for (account, tags) in [(bert, &["c", "b"][..]), (carl, &[]), (dora, &["d"])] {
+        assert_eq!(subscribe(account, "https://common.org/", tags), common);
+    }
+    // Dora has no rule, and that of carl is off.
+    for (account, is_on) in [(anna, true), (bert, true), (carl, false)] {
+        let text = "CREATE RULE r ON ALL FEEDS DO HIDE".to_owned();
+        let rule = NewRule { name: "r".to_owned(), text, is_on, replaces: None };
+        store.put_rule(account, &rule, T0).unwrap().unwrap();
+    }
+    let audiences = store.feed_audiences(&[common, other]).unwrap();
+    let expect: FeedAudience = [(anna, vec!["a"]), (bert, vec!["b", "c"])]
+        .map(|(account, tags)| (account, tags.into_iter().map(str::to_owned).collect()))
+        .into();
+    assert_eq!(audiences[&common], expect);
+    assert_eq!(audiences[&other], [(bert, Vec::new())].into());
 }

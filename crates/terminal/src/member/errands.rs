@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use dispatch::machine::Results;
-use dispatch::{ErrandJob, ErrandReading, ErrandResult};
+use dispatch::{ErrandJob, ErrandReading, ErrandRequest, ErrandResult};
 
 use super::Terminal;
-use crate::errand::errand;
+use crate::errand::{errand, sendable};
 use crate::look::without_panic;
 
 impl Terminal {
@@ -27,6 +27,7 @@ impl Terminal {
                 let (trouble, detail) = (feed::Trouble::Internal, "internal error".to_owned());
                 ErrandResult::bare(grant, ErrandReading::Failed { trouble, detail })
             });
+            let result = sendable(result);
             let mut state = here.lock();
             state.in_flight.remove(&grant);
             state.errands.keep(result, here.stopwatch.elapsed());
@@ -36,10 +37,12 @@ impl Terminal {
     }
 
     async fn run_errand(&self, epoch: i64, job: ErrandJob, has_place: bool) -> ErrandResult {
-        match self.worker_for(epoch, job.send_by, has_place).await {
+        let send_by = job.send_by;
+        match self.worker_for(epoch, send_by, has_place).await {
             Some(worker) => {
-                tracing::debug!(grant = job.grant.0, "sending an errand");
-                errand(&worker.fetcher, job).await
+                let posts = matches!(job.request, ErrandRequest::Post { .. });
+                tracing::debug!(grant = job.grant.0, posts, "sending an errand");
+                errand(&worker.fetcher, job, || self.may_send(epoch, send_by)).await
             }
             None => ErrandResult::bare(job.grant, ErrandReading::NotSent),
         }
@@ -47,9 +50,9 @@ impl Terminal {
 
     /// Sends the results of errands, each in a message of its own: they may be long.
     pub(super) async fn send_errands(&self, epoch: i64, wire: u32, inbox: &str) {
-        let due = self.lock().errands.due(self.stopwatch.elapsed());
-        for errand in due {
-            let grant = errand.grant;
+        let now = self.stopwatch.elapsed();
+        loop {
+            let Some(errand) = self.lock().errands.next_due(now) else { return };
             let results = Results {
                 terminal: self.settings.name.clone(),
                 life: self.settings.life.clone(),
@@ -58,10 +61,8 @@ impl Terminal {
             };
             let subject = format!("result.{epoch}");
             if let Err(error) = self.bus.publish(&subject, wire, &results, Some(inbox)).await {
+                // It is due again after a second.
                 tracing::warn!(%error, "the result of an errand could not be sent");
-                if let dispatch::BusError::Wire(_) = error {
-                    self.answered([grant].into_iter());
-                }
             }
         }
     }

@@ -28,28 +28,37 @@ impl Terminal {
         }
     }
 
-    async fn say_here_once(&self) {
+    /// Says that this terminal is there. Returns whether a controller has heard it.
+    pub(super) async fn say_here_once(&self) -> bool {
         let here = self.here();
         let asked_at = self.stopwatch.elapsed();
-        let wire = dispatch::wire::WIRE_OLDEST;
-        let answer = self.bus.ask("here", wire, &here, ANSWER_WITHIN).await;
+        let answer = self.bus.ask("here", &here, ANSWER_WITHIN).await;
         let took = self.stopwatch.elapsed().saturating_sub(asked_at);
         match answer.and_then(|message| Ok(message.decode_any::<HereAnswer>()?)) {
-            Ok(HereAnswer::Seat(seat)) => self.seated(*seat, asked_at, took),
+            Ok(HereAnswer::Seat(seat)) => {
+                self.seated(*seat, asked_at, took);
+                true
+            }
             Ok(HereAnswer::Refused { why }) => {
                 let mut state = self.lock();
                 state.rules.no_seat();
                 if state.refused.replace(why.clone()).as_ref() != Some(&why) {
                     tracing::error!("the controller refuses this terminal: {why}");
                 }
+                true
             }
-            Err(error) => tracing::debug!(%error, "no controller is active"),
+            Err(error) => {
+                tracing::debug!(%error, "no controller is active");
+                false
+            }
         }
     }
 
     fn here(&self) -> Here {
         let TerminalSettings { name, region, version, life, room, .. } = &self.settings;
         let state = self.lock();
+        // The limit of open files may allow fewer requests at once.
+        let connections_max = state.worker.as_ref().map(|(_, one)| one.fetcher.connections_max());
         Here {
             wire: self.bus.wire(),
             terminal: name.clone(),
@@ -57,7 +66,7 @@ impl Terminal {
             version: version.clone(),
             identity_rule: feed::IDENTITY_RULE,
             region: region.clone(),
-            room: *room,
+            room: connections_max.map_or(*room, |most| most.min(*room)),
             in_flight: state.in_flight.iter().copied().collect(),
             held: state.outbox.len() + state.errands.n_kept(),
             draining: *self.drain.borrow(),
@@ -85,6 +94,10 @@ impl Terminal {
         if !state.rules.seat(epoch, clock, grant_life, asked_at) {
             return;
         }
+        if state.round_trip.is_none() {
+            // The controller gives jobs to terminals that have heard it.
+            self.called.notify_one();
+        }
         (state.wire, state.round_trip, state.refused) = (Some(wire), Some(took), None);
         self.known_epoch.send_replace(Some(epoch));
         if is_another {
@@ -99,7 +112,7 @@ impl Terminal {
 
     fn worker(&self, terms: &LookTerms) -> Result<Arc<Worker>, fetch::SetupError> {
         Ok(Arc::new(Worker {
-            fetcher: terms::fetcher(&terms.fetch)?,
+            fetcher: terms::fetcher(&terms.fetch, &self.settings.outgoing_proxies)?,
             limits: terms::limits(&terms.parse),
             keeps_bodies: terms.keeps_bodies,
             stopwatch: self.stopwatch,

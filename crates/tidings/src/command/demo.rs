@@ -114,10 +114,11 @@ fn refuse_what_is_in_use(place: &Location) -> Result<(), CliError> {
     } else {
         return Ok(());
     };
-    Err(input_error(format!(
-        "{} holds {held}; give the demonstration its own folder (--data DIR)",
-        place.shown()
-    )))
+    let own = match place {
+        Location::Folder(_) => "its own folder (--data DIR)",
+        Location::Postgres(_) => "its own database or schema (--database)",
+    };
+    Err(input_error(format!("{} holds {held}; give the demonstration {own}", place.shown())))
 }
 
 /// Removes the old database: a demonstration always starts with a new clock and new feeds.

@@ -1,6 +1,7 @@
 //! `tidings doctor`: checks configuration, storage, clock and network, and says what to do. It
 //! sends no HTTP request: name lookups are enough to see whether the network works.
 
+mod bus;
 mod duplicates;
 mod secrets;
 mod server;
@@ -81,6 +82,7 @@ pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let judged = daemons.unwrap_or_else(|| CheckedSettings::of(&config));
     let mut checks = configuration(&judged, &config, held.as_ref());
     checks.extend(server.into_iter().flat_map(|server| server.checks));
+    checks.extend(bus::check(&config).await);
     let store = store.and_then(|opened| match opened {
         Ok(store) => Some(store),
         Err(error) => {

@@ -1,9 +1,7 @@
 //! `tidings export`: prints all feeds, or those of an account, as a subscription list.
 
 use feed::FeedUrl;
-use parse::opml::Outline;
 use serde_json::json;
-use store::FeedFilter;
 
 use crate::args::whose::WhoseArgs;
 use crate::args::{ExportFormat, InstanceArgs};
@@ -19,10 +17,11 @@ pub fn run(
 ) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
-    let feeds = store.feeds_of(whose.find(&store)?, &FeedFilter::default())?;
+    let account = whose.find(&store)?;
     let url = |url: &FeedUrl| if with_secrets { url.as_str().to_owned() } else { url.masked() };
     match format {
         ExportFormat::Json => {
+            let feeds = store.feeds_in_own_order(account, None)?;
             let rows: Vec<_> = feeds
                 .iter()
                 .map(|f| {
@@ -38,16 +37,7 @@ pub fn run(
             print_json(&rows)
         }
         ExportFormat::Opml => {
-            let outlines: Vec<Outline> = feeds
-                .iter()
-                .map(|f| Outline {
-                    url: url(&f.location.url),
-                    title: f.shown_title().map(str::to_owned),
-                    site: f.facts.site.clone(),
-                    tags: f.tags.clone(),
-                })
-                .collect();
-            print_line(parse::opml::write("Tidings subscriptions", &outlines).trim_end())
+            print_line(api::written_opml(&store, account, with_secrets)?.trim_end())
         }
     }
 }

@@ -116,7 +116,7 @@ fn print(found: &MachineList, now: Time) -> Result<(), CliError> {
             format!("{}{room}", row.in_flight),
             row.grants.to_string(),
             took,
-            state(row).to_owned(),
+            row.state().word().to_owned(),
         ]);
     }
     print_line(&shown.to_string())?;
@@ -128,17 +128,6 @@ fn print(found: &MachineList, now: Time) -> Result<(), CliError> {
         say!("{n} of machines that are gone may still be under way; their sites wait.")?;
     }
     Ok(())
-}
-
-/// The most important fact about a machine, in a word or two.
-fn state(row: &MachineRow) -> &'static str {
-    match row.wish {
-        MachineWish::Drain if row.in_flight > 0 => "draining",
-        MachineWish::Drain => "drained",
-        MachineWish::StepDown => "stepping down",
-        MachineWish::Work if !row.network_up => "network down",
-        MachineWish::Work => "working",
-    }
 }
 
 fn open(place: &InstanceArgs) -> Result<Store, CliError> {

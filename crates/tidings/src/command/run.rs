@@ -8,11 +8,11 @@ mod progress;
 mod publication;
 mod recorder;
 mod slot;
+mod stores;
 mod terminal;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use api::population::PopulationJob;
 use api::what_if::ReplayJob;
@@ -24,16 +24,13 @@ use tokio::sync::watch;
 use self::beats::{MachineBeats, RunningBeats};
 use self::recorder::Recorder;
 use self::slot::{EngineSlot, Started};
+use self::stores::{Stores, open, refuse_open_page};
 use self::terminal::MachinePlace;
 use super::demo;
-use crate::access;
 use crate::args::RunArgs;
 use crate::args::operate::RunRole;
 use crate::config::{self, Config};
 use crate::error::{CliError, failed, input_error};
-
-/// How long a new process waits for another one to create the tables.
-const TABLES_WITHIN: Duration = Duration::from_secs(30);
 
 pub async fn run(args: RunArgs) -> Result<(), CliError> {
     let mut place = args.place.clone();
@@ -52,6 +49,13 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
         return terminal::run(&config, &args).await;
     }
     refuse_role(&args, &config)?;
+    if args.demo && !config.listen.ip().is_loopback() {
+        return Err(input_error(format!(
+            "the demonstration has no accounts, so it is served on loopback only, not on {}; leave \
+             out --listen",
+            config.listen
+        )));
+    }
     let place = MachinePlace::new(&config.machine, args.role, config.engine.seed);
     // Over PostgreSQL the seat takes the place of the lock.
     let lock = match &config.store {
@@ -60,13 +64,6 @@ pub async fn run(args: RunArgs) -> Result<(), CliError> {
     };
     if args.once {
         return once::once(&config, lock).await;
-    }
-    if !config.listen.ip().is_loopback() && !has_accounts(&config, args.role, lock.is_some())? {
-        return Err(input_error(format!(
-            "without an account the page is served on loopback only, not on {}; create one \
-             first: tidings user add NAME",
-            config.listen
-        )));
     }
     daemon(config, lock, args.role, args.demo, place).await
 }
@@ -98,29 +95,12 @@ fn refuse_role(args: &RunArgs, config: &Config) -> Result<(), CliError> {
     Ok(())
 }
 
-fn has_accounts(config: &Config, role: RunRole, is_locked: bool) -> Result<bool, CliError> {
-    let store = match (is_locked, role) {
-        (true, _) => Store::open(&config.store, OpenMode::ReadWrite)?,
-        (false, RunRole::All | RunRole::Controller) => access::write(config)?,
-        (false, RunRole::Web | RunRole::Terminal) => Store::open(&config.store, OpenMode::Shared)?,
-    };
-    Ok(store.has_accounts()?)
-}
-
 /// Returns a new seed at every start. Otherwise jitter would send the same burst of polls after
 /// each restart.
 #[expect(clippy::disallowed_methods, reason = "the one source of chance; it is passed down")]
 pub fn seed() -> u64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
     RandomState::new().build_hasher().finish()
-}
-
-/// The stores of a daemon.
-struct Stores {
-    /// For the page and the API.
-    page: Store,
-    /// For the engine, if this process may record from the start.
-    recorder: Option<Store>,
 }
 
 async fn daemon(
@@ -132,16 +112,15 @@ async fn daemon(
 ) -> Result<(), CliError> {
     let listener = listen(config.listen).await?;
     let (stop, stopped) = watch::channel(false);
+    let waiter = recorder::waiter(&config);
     let (config, stores, clock) = match demonstrates {
         true => open_demo(config, stopped.clone()).await?,
         false => {
-            let stores = open(&config, role).await?;
+            let stores = open(&config, role, &waiter).await?;
             (config, stores, Clock::System)
         }
     };
-    if let Some(lock) = &lock {
-        lock.name_store(stores.page.path())?;
-    }
+    begin_with(&config, &stores.page, lock.as_ref())?;
     advise(&config, &stores.page, role, demonstrates)?;
     let started = Started { at: clock.now(), is_demo: demonstrates };
     let address = listener.local_addr()?;
@@ -172,6 +151,7 @@ async fn daemon(
         role,
         earlier,
         wish,
+        waiter,
     };
     let mut signal = Box::pin(stopped_by_signal(&stop));
     let ended = match stores.recorder {
@@ -192,6 +172,15 @@ async fn daemon(
     }
     drop(lock);
     ended
+}
+
+/// Refuses an open page without accounts, and names the store in the lock of its folder.
+fn begin_with(config: &Config, page: &Store, lock: Option<&Lock>) -> Result<(), CliError> {
+    refuse_open_page(config, page)?;
+    if let Some(lock) = lock {
+        lock.name_store(page.path())?;
+    }
+    Ok(())
 }
 
 /// Prepares and serves a demonstration until the daemon stops.
@@ -250,36 +239,6 @@ fn say_where(config: &Config, role: RunRole, address: SocketAddr) {
         }
         RunRole::Web => {
             tracing::info!(%store, "serving the page at http://{address}/; another process polls");
-        }
-    }
-}
-
-/// Opens the stores. Over PostgreSQL, a process that finds the seat taken serves the page only.
-async fn open(config: &Config, role: RunRole) -> Result<Stores, CliError> {
-    if matches!(config.store, Location::Folder(_)) {
-        let store = Store::open(&config.store, OpenMode::ReadWrite)?;
-        return Ok(Stores { page: store.clone(), recorder: Some(store) });
-    }
-    let recorder = match role {
-        RunRole::Web | RunRole::Terminal => None,
-        RunRole::All | RunRole::Controller => match Store::open(&config.store, OpenMode::ReadWrite)
-        {
-            Ok(store) => Some(store),
-            Err(StoreError::SeatTaken { .. }) => None,
-            Err(error) => return Err(error.into()),
-        },
-    };
-    let mut waited = Duration::ZERO;
-    loop {
-        match Store::open(&config.store, OpenMode::Shared) {
-            // The holder of the seat is just creating or changing the tables.
-            Err(StoreError::Missing { .. } | StoreError::Older { .. })
-                if waited < TABLES_WITHIN =>
-            {
-                waited += Duration::from_millis(100);
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-            opened => return Ok(Stores { page: opened?, recorder }),
         }
     }
 }

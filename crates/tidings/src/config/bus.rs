@@ -71,7 +71,7 @@ pub fn bus(
 
 fn megabytes(text: &str) -> Result<usize, String> {
     let number = text.strip_suffix("MB").and_then(|n| n.trim().parse::<usize>().ok());
-    let bytes = number.filter(|n| *n > 0).and_then(|n| n.checked_mul(1_000_000));
+    let bytes = number.and_then(|n| n.checked_mul(1_000_000));
     bytes.ok_or_else(|| format!("`{text}` is not a size; for example: \"64MB\""))
 }
 
@@ -168,6 +168,7 @@ mod tests {
         }
         assert!(servers("nats://bus.example.org", true).is_ok(), "with an authority it is TLS");
         assert_eq!(megabytes("64MB"), Ok(64_000_000));
-        assert!(megabytes("64").is_err() && megabytes("0MB").is_err());
+        assert_eq!(megabytes("0MB"), Ok(0));
+        assert!(megabytes("64").is_err() && megabytes("-1MB").is_err());
     }
 }

@@ -40,6 +40,8 @@ pub(super) fn engine_settings(
             return Err(wrong("learn", format!("`{other}` is neither all nor relevant")));
         }
     };
+    // `xtask machines figure-3` measures the work that hashes and windows save.
+    settings.reads_whole = std::env::var_os("TIDINGS_TEST_WHOLE").is_some();
     settings.budget = file.budget.as_ref().map(|table| table.rule(source)).transpose()?;
     settings.gaps = Gaps {
         default: network

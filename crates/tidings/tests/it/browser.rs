@@ -15,12 +15,16 @@
 //! | | a note inside the text, a still of a video | b `a_video_is_asked_for` | b |
 //! | | load the whole text, switch | b `the_whole_text_is_loaded` | b |
 //! | | print, pictures far below | `a_printed_entry_is_its_text` | – |
+//! | | a loaded article, a player of another site | `loaded_articles_and_players_fit` | – |
 //! | | play, position | `a_podcast_is_played` | – |
+//! | | steps of 30 seconds, resume | `a_recording_continues` | – |
 //! | | undo of all read | b `mark_all_read_is_undone` | b |
 //! | | mute a word, hidden entries | b `a_word_is_muted_by_two_clicks` | b |
 //! | | labels | b `entries_get_labels` | b |
 //! | | swipe | `a_swipe_marks_or_stars` | – |
 //! | | without a network | `entries_are_read_and_marked` | – |
+//! | | marks that wait: server fails, browser ends | `marks_wait_while` | – |
+//! | | marks that wait: session ends, first account | `marks_from_before_the_first` | – |
 //! | | keys `j k o m s u / ? g` | `every_key_does` | – |
 //! | | keys `A z`, `n`, `v` | `mark_all_read_and_its_undo` | – |
 //! | | new entries by themselves | `new_entries_appear` | – |
@@ -45,6 +49,11 @@
 //! | | the slider | `moving_the_slider` (crate `api`) | `moving_the_slider` |
 //! | Lab | reports | b `reports_of_the_lab` | b |
 //! | Health | what fails | b `trouble_is_said_in_words` | b |
+//! | Feeds | find feeds, dismiss, restore | b `accounts_services_queries` | b |
+//! | a feed | how it is fetched | b `accounts_services_queries` | b |
+//! | Queries | share | b `accounts_services_queries` | b |
+//! | Account | services, send, other devices, delete | b `accounts_services_queries` | b |
+//! | People | role, remove | b `accounts_services_queries` | b |
 //! | Account | log in, token, password, log out | b `somebody_logs_in` | b |
 
 mod bulk;
@@ -52,6 +61,8 @@ mod chromium;
 mod live;
 mod media;
 mod offline;
+mod offline_marks;
+mod people;
 mod places;
 mod reading;
 mod ruled;
@@ -60,14 +71,16 @@ mod stored;
 mod subscriptions;
 mod unscripted;
 mod viewed;
+mod whole;
 
 use std::process::Stdio;
 
 use chromium::Browser;
 
 use crate::documents::{opml, rss};
-use crate::program::{Daemon, Instance, alone, finish, path_text};
+use crate::program::{Daemon, Instance, finish, path_text};
 use crate::publisher::Publisher;
+use crate::turns::turn;
 use crate::wire::Response;
 
 /// A site with feeds, an instance that may poll it, and somebody who looks at its page.
@@ -80,7 +93,7 @@ struct Stage {
 
 /// Runs the same steps twice: with scripts, and on a fresh stage without.
 fn with_scripts_and_without(set: impl Fn() -> Stage, play: impl Fn(&mut Stage)) {
-    let _alone = alone();
+    let _turn = turn();
     for scripts in [true, false] {
         let mut stage = set();
         stage.browser.scripts(scripts);
@@ -90,6 +103,11 @@ fn with_scripts_and_without(set: impl Fn() -> Stage, play: impl Fn(&mut Stage)) 
 }
 
 fn stage() -> Stage {
+    stage_after(|_, _| ())
+}
+
+/// Returns a stage whose daemon starts after `set`.
+fn stage_after(set: impl FnOnce(&Publisher, &Instance)) -> Stage {
     let publisher = Publisher::start(1);
     publisher.set("/a.xml", rss("a", 4));
     publisher.set("/b.xml", rss("b", 2));
@@ -100,6 +118,7 @@ fn stage() -> Stage {
     let page = Response::new(200).with("content-type", "text/html").body(links);
     publisher.set_answer("/site", page);
     let instance = Instance::new();
+    set(&publisher, &instance);
     // The test does not need the gaps between requests.
     let daemon = instance.daemon(&["--allow-private", "--domain-gap", "0s"]).ready();
     let browser = Browser::start(daemon.listen);
@@ -129,11 +148,31 @@ impl Stage {
     }
 
     fn account(&self, name: &str, password: &str) {
-        let file = self.instance.write("password", format!("{password}\n"));
-        let mut command = self.instance.command(&["user", "add", name, "--password-stdin"]);
-        command.stdin(Stdio::from(std::fs::File::open(file).unwrap()));
-        finish(command, "tidings user add").ok();
+        account(&self.instance, name, password);
     }
+
+    fn log_in(&mut self, name: &str) {
+        self.browser.open("/login");
+        self.browser.fill("input[name=name]", name);
+        self.browser.fill("input[name=password]", PASSWORD);
+        self.browser.follow("main button");
+    }
+
+    fn log_out(&mut self) {
+        self.browser.open("/account");
+        self.browser.follow("form[action='/logout'] button");
+        self.browser.wait("location.pathname === '/login'");
+    }
+}
+
+/// The password of accounts that `log_in` uses.
+const PASSWORD: &str = "correct horse";
+
+fn account(instance: &Instance, name: &str, password: &str) {
+    let file = instance.write("password", format!("{password}\n"));
+    let mut command = instance.command(&["user", "add", name, "--password-stdin"]);
+    command.stdin(Stdio::from(std::fs::File::open(file).unwrap()));
+    finish(command, "tidings user add").ok();
 }
 
 /// Prints the log of the program if the test failed.
@@ -160,12 +199,15 @@ fn the_list_of_acts_names_tests_that_exist() {
         include_str!("browser/live.rs"),
         include_str!("browser/media.rs"),
         include_str!("browser/offline.rs"),
+        include_str!("browser/offline_marks.rs"),
+        include_str!("browser/people.rs"),
         include_str!("browser/places.rs"),
         include_str!("browser/reading.rs"),
         include_str!("browser/ruled.rs"),
         include_str!("browser/scripted.rs"),
         include_str!("browser/subscriptions.rs"),
         include_str!("browser/unscripted.rs"),
+        include_str!("browser/whole.rs"),
         include_str!("../../../api/tests/it/slider.rs"),
     ]
     .concat();

@@ -1,5 +1,5 @@
-//! Real reader apps against the real program. Actions in newsboat or Liferea must be visible here,
-//! and actions here must be visible there. Each test has its own instance with an
+//! Real reader apps against the real program. Actions in newsboat, Liferea or RSS Guard must be
+//! visible here, and actions here must be visible there. Each test has its own instance with an
 //! account, a publisher of two feeds and a home folder for the app; everything is on loopback.
 //!
 //! `make test` installs missing apps. If that is impossible, the test says so and ends, or fails if
@@ -7,8 +7,10 @@
 
 mod liferea;
 mod newsboat;
+mod rssguard;
 mod screen;
 mod terminal;
+mod two_people;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -46,15 +48,21 @@ fn desk() -> Desk {
     };
     add(&[&one, "--tag", "News"]);
     add(&[&two]);
-    let password = instance.write("password", "correct horse\n");
-    let mut command = instance.command(&["user", "add", "anna", "--password-stdin"]);
-    command.stdin(File::open(password).unwrap());
-    finish(command, "user add").ok();
-    let token = instance.run(&["user", "token", "anna", "--label", "app"]).ok().stdout;
+    let token = account(&instance, "anna");
     let daemon = instance.daemon(&["--allow-private", "--domain-gap", "0s"]).ready();
-    let desk = Desk { instance, daemon, token: token.trim().to_owned(), _publisher: publisher };
+    let desk = Desk { instance, daemon, token, _publisher: publisher };
     assert_eq!(desk.unread().len(), 5, "all entries are there before an app begins");
     desk
+}
+
+/// Adds an account and returns a token for its apps.
+fn account(instance: &Instance, name: &str) -> String {
+    let password = instance.write("password", "correct horse\n");
+    let mut command = instance.command(&["user", "add", name, "--password-stdin"]);
+    command.stdin(File::open(password).unwrap());
+    finish(command, "user add").ok();
+    let token = instance.run(&["user", "token", name, "--label", "app"]).ok().stdout;
+    token.trim().to_owned()
 }
 
 impl Desk {
@@ -103,21 +111,8 @@ impl Desk {
     }
 
     fn send(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        let address: SocketAddr = self.daemon.listen;
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-             X-Auth-Token: {}\r\nContent-Length: {}\r\n\r\n{body}",
-            self.token,
-            body.len()
-        )
-        .unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+        let lines = format!("X-Auth-Token: {}\r\n", self.token);
+        send(self.daemon.listen, &format!("{method} {path}"), &lines, body)
     }
 
     #[track_caller]
@@ -133,6 +128,23 @@ impl Desk {
             (self.starred() == expect).then_some(())
         });
     }
+}
+
+/// Sends a request with these header lines, each with its line end. Returns status and body.
+fn send(address: SocketAddr, what: &str, lines: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    write!(
+        stream,
+        "{what} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{lines}\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
 /// Returns whether programs are installed. Prints the missing ones to standard error.

@@ -15,4 +15,4 @@ mod recording;
 mod support;
 
 use support::{certificate, cut_relay, database, documents, faults, hub, needed, postgres_server};
-use support::{program, publisher, receiver, relay, scene, score, served, wire};
+use support::{program, publisher, receiver, relay, scene, score, served, turns, wire};

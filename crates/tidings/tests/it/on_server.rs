@@ -5,10 +5,14 @@ mod bus;
 mod bus_fleet;
 mod bus_keys;
 mod doctor;
+mod hangs;
+mod hosts;
 mod lost;
 mod machines;
 mod moved;
+mod secure;
 mod settings;
+mod upgrade;
 mod web;
 
 use std::io::{BufRead, BufReader, Write};

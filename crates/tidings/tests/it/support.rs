@@ -16,4 +16,5 @@ pub mod relay;
 pub mod scene;
 pub mod score;
 pub mod served;
+pub mod turns;
 pub mod wire;

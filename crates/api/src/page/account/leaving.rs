@@ -11,14 +11,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use feed::{EntryId, FeedId, Time};
 use futures_util::stream;
 use serde_json::{Value, json};
-use store::{AccountId, FeedFilter, ReadEntry, Store, StoreError};
+use store::{AccountId, FeedFilter, ReadEntry, Store, StoreError, TokenScope};
 
 use super::password::prove;
-use super::{has_password, login, no_account};
+use super::{belongings, login, no_account};
 use crate::auth::{ClientAddress, Credentials};
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, OwnForm, Visitor};
 use crate::page::notice::{notice, render, store_error};
+use crate::sharing::without_secrets;
 use crate::words::sentence;
 use crate::{ServerContext, session};
 
@@ -40,7 +41,7 @@ pub async fn confirm_delete(State(context): State<ServerContext>, visitor: Visit
     let (store, wanted) = (context.store.clone(), name.clone());
     match run_blocking(move || store.account(&wanted)).await {
         Ok(row) => {
-            let has_password = row.is_some_and(|row| has_password(&context, &row));
+            let has_password = row.is_some_and(|row| context.login.has_password(&row));
             let frame = Frame::new(&context, visitor, Some(NavSection::Account));
             render(&LeavePage { frame, name, has_password })
         }
@@ -61,7 +62,7 @@ pub async fn delete(
         Ok(row) => row,
         Err(error) => return store_error(&context, visitor, &error),
     };
-    if row.is_some_and(|row| has_password(&context, &row)) {
+    if row.is_some_and(|row| context.login.has_password(&row)) {
         let sent = Credentials { name: &name, password: form.text("password"), client };
         if let Err(answer) = prove(&context, &visitor, sent, REFUSED).await {
             return answer;
@@ -85,13 +86,34 @@ pub async fn delete(
 }
 
 /// Returns the services to which the account sends entries, without keys.
-fn services(store: &Store, account: AccountId) -> Result<Vec<Value>, StoreError> {
+fn services(
+    store: &Store,
+    account: AccountId,
+    with_secrets: bool,
+) -> Result<Vec<Value>, StoreError> {
     let targets = store.share_targets(account)?.into_iter();
     let service = |target: store::ShareTarget| {
+        let target = if with_secrets { target } else { without_secrets(target) };
         let kind = target.kind.word();
         json!({ "name": target.name, "kind": kind, "template": target.template })
     };
     Ok(targets.map(service).collect())
+}
+
+/// Returns the queries of the account, without the keys of their addresses.
+fn queries(
+    store: &Store,
+    account: AccountId,
+    with_secrets: bool,
+) -> Result<Vec<Value>, StoreError> {
+    let rows = store.queries_of(account)?.into_iter();
+    let own = rows.filter(|row| row.scope.owner == Some(account));
+    let query = |row: store::QueryRow| {
+        let shared = row.scope.shared;
+        let text = if with_secrets { row.text } else { query::masked(&row.text) };
+        json!({ "name": row.name, "text": text, "shared": shared })
+    };
+    Ok(own.map(query).collect())
 }
 
 /// Sends everything that belongs to the account as one JSON document. The starred entries follow
@@ -102,21 +124,16 @@ pub async fn export(State(context): State<ServerContext>, visitor: Visitor) -> R
         Some(person) => (person.name.clone(), person.role.word()),
         None => return StatusCode::UNAUTHORIZED.into_response(),
     };
+    // A token that only reads gets no secrets.
+    let with_secrets = visitor.may(TokenScope::Write);
     let read = run_blocking(move || {
         let feeds = store.feeds_of(account, &FeedFilter::default())?;
         let urls = feeds.iter().map(|feed| (feed.id, feed.location.url.masked())).collect();
-        let subscriptions: Vec<Value> = feeds
-            .iter()
-            .map(|feed| {
-                json!({
-                    "url": feed.location.url.masked(),
-                    "title": feed.shown_title(),
-                    "site": feed.facts.site,
-                    "tags": feed.tags,
-                })
-            })
+        let rules: Vec<String> = store
+            .rules(account)?
+            .into_iter()
+            .map(|row| if with_secrets { row.text } else { query::masked(&row.text) })
             .collect();
-        let rules: Vec<String> = store.rules(account)?.into_iter().map(|row| row.text).collect();
         let entry = |(id, link): (EntryId, Option<String>)| json!({"id": id.0, "link": link});
         let labels: Vec<Value> = store
             .labelled(account)?
@@ -126,16 +143,19 @@ pub async fn export(State(context): State<ServerContext>, visitor: Visitor) -> R
                 json!({"name": name, "entries": entries})
             })
             .collect();
-        let head = json!({
+        let mut head = json!({
             "exported_at": now.to_string(),
             "name": name,
             "role": role,
             "choices": store.choices(account)?,
-            "services": services(&store, account)?,
-            "feeds": subscriptions,
+            "services": services(&store, account, with_secrets)?,
             "rules": rules,
+            "queries": queries(&store, account, with_secrets)?,
             "labels": labels,
         });
+        for (name, list) in belongings::lists(&store, account, with_secrets, now)? {
+            head[name] = list;
+        }
         let times = store.star_times(account)?;
         let mut ids: Vec<EntryId> = times.keys().copied().collect();
         ids.sort_unstable_by(|one, other| other.cmp(one));

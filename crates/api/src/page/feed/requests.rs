@@ -14,7 +14,7 @@ use crate::feed_rows::seen_by;
 use crate::fetch_change::{FetchEdit, FetchEditError, feed_after, shown};
 use crate::form::SignedForm;
 use crate::page::frame::WriteForm;
-use crate::page::notice::{notice, run_command, store_error};
+use crate::page::notice::{not_found, notice, run_command, store_error};
 use crate::words::sentence;
 
 /// The settings as the page shows them.
@@ -124,7 +124,8 @@ pub async fn change(
     let command = match made {
         Ok(Ok(command)) => command,
         Ok(Err(FetchEditError::Store(StoreError::NoFeed(_)))) => {
-            return refuse(visitor, format!("there is no feed {id}"));
+            let text = format!("The feed {id} does not exist. The page Feeds lists yours.");
+            return not_found(&context, visitor, text);
         }
         Ok(Err(FetchEditError::Store(error))) | Err(error) => {
             return store_error(&context, visitor, &error);
@@ -153,8 +154,8 @@ fn command(
     feed: FeedId,
 ) -> Result<Command, FetchEditError> {
     let (store, person) = (&context.store, person.ok_or(StoreError::NoFeed(feed))?);
-    seen_by(store, &person, feed)?;
+    let row = seen_by(store, &person, feed)?;
     let subscribed = store.is_subscribed(person.account, feed)?;
-    let account = edit.account(&person).filter(|_| subscribed);
+    let account = edit.account(&person, row.private_to).filter(|_| subscribed);
     edit.command(store, &context.key_file, feed, account)
 }

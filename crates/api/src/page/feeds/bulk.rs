@@ -96,7 +96,9 @@ fn refused(context: &ServerContext, visitor: Visitor, text: &str) -> Response {
 pub async fn undo(State(context): State<ServerContext>, sent: WriteForm) -> Response {
     let number = sent.form.text("number").parse().ok();
     let wish = BulkCommand::Undo { number };
-    let command = Command::Bulk { wish, account: sent.visitor.subscriber(), everyone: false };
+    // Changes of the instance are undone by administrators only.
+    let (account, everyone) = (sent.visitor.subscriber(), sent.visitor.may(TokenScope::Admin));
+    let command = Command::Bulk { wish, account, everyone };
     match run_command(&context, &sent.visitor, command).await {
         Ok(_) => Redirect::to(&local_target(sent.form.text("back"))).into_response(),
         Err(refused) => refused,

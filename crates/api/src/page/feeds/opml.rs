@@ -5,11 +5,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dispatch::command::{Command, CommandResult, ImportedFeed};
-use parse::opml::Outline;
-use store::{FeedFilter, TokenScope};
+use store::TokenScope;
 
 use crate::ServerContext;
 use crate::blocking::run_blocking;
+use crate::own_order::written_opml;
 use crate::page::frame::{Frame, NavSection, Visitor, WriteForm};
 use crate::page::notice::{notice, render, run_command, store_error};
 use crate::page::params;
@@ -77,24 +77,10 @@ pub async fn export(
     // A feed with a secret belongs to one account, so these are the visitor's own secrets.
     let with_secrets = wants_secrets && visitor.may(TokenScope::Write);
     let (store, account) = (context.store.clone(), visitor.account());
-    match run_blocking(move || store.feeds_of(account, &FeedFilter::default())).await {
-        Ok(feeds) => {
-            let outlines: Vec<Outline> = feeds
-                .iter()
-                .map(|f| Outline {
-                    url: if with_secrets {
-                        f.location.url.as_str().to_owned()
-                    } else {
-                        f.location.url.masked()
-                    },
-                    title: f.shown_title().map(str::to_owned),
-                    site: f.facts.site.clone(),
-                    tags: f.tags.clone(),
-                })
-                .collect();
+    match run_blocking(move || written_opml(&store, account, with_secrets)).await {
+        Ok(text) => {
             let kind = (header::CONTENT_TYPE, "text/x-opml; charset=utf-8");
             let name = (header::CONTENT_DISPOSITION, "attachment; filename=\"tidings.opml\"");
-            let text = parse::opml::write("Tidings subscriptions", &outlines);
             ([kind, name], text).into_response()
         }
         Err(error) => store_error(&context, visitor, &error),

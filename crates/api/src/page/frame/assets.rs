@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::http::etag;
 
-/// A file that every page loads.
+/// A file that pages load.
 pub struct Asset {
     path: &'static str,
     kind: &'static str,
@@ -35,6 +35,22 @@ pub static APP: Asset = Asset {
     kind: "text/javascript; charset=utf-8",
     text: LazyLock::new(|| served(include_str!("../../../templates/app.js"))),
     tag: LazyLock::new(|| etag::tag(APP.text.as_bytes())),
+};
+
+/// Only the page that plays a recording loads it.
+pub static PLAYER: Asset = Asset {
+    path: "/player.js",
+    kind: "text/javascript; charset=utf-8",
+    text: LazyLock::new(|| served(include_str!("../../../templates/player.js"))),
+    tag: LazyLock::new(|| etag::tag(PLAYER.text.as_bytes())),
+};
+
+/// Only the page without a network loads it.
+pub static OFFLINE_SCRIPT: Asset = Asset {
+    path: "/offline.js",
+    kind: "text/javascript; charset=utf-8",
+    text: LazyLock::new(|| served(include_str!("../../../templates/offline.js"))),
+    tag: LazyLock::new(|| etag::tag(OFFLINE_SCRIPT.text.as_bytes())),
 };
 
 pub static ICON: Asset = Asset {
@@ -77,6 +93,14 @@ pub async fn script(request: HeaderMap) -> Response {
 
 pub async fn app(request: HeaderMap) -> Response {
     APP.respond(&request)
+}
+
+pub async fn player(request: HeaderMap) -> Response {
+    PLAYER.respond(&request)
+}
+
+pub async fn offline_script(request: HeaderMap) -> Response {
+    OFFLINE_SCRIPT.respond(&request)
 }
 
 pub async fn icon(request: HeaderMap) -> Response {

@@ -96,7 +96,7 @@ fn page_of(path: &str) -> &str {
     let first_two = || path.match_indices('/').nth(2).map_or(path, |(end, _)| &path[..end]);
     match path.split('/').nth(1) {
         Some("feed" | "query") => first_two(),
-        Some("feeds" | "import") => NavSection::Feeds.path(),
+        Some("feeds" | "import" | "feed-order") => NavSection::Feeds.path(),
         Some("rules" | "rule") => "/rules",
         Some("discover") => "/discover",
         Some("queries") => NavSection::Queries.path(),

@@ -114,7 +114,7 @@ async fn lines(
     let text = String::from_utf8_lossy(&bytes);
     // A transcript as a page loses its markup.
     let is_page = text.trim_start().starts_with('<');
-    let plain = if is_page { crate::sanitise::text(&text).into_bytes() } else { bytes };
+    let plain = if is_page { crate::sanitise::long_text(&text).into_bytes() } else { bytes };
     parse::media::transcript(&plain).ok_or(SpokenRefusal::Unreadable)
 }
 

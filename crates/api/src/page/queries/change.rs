@@ -13,7 +13,7 @@ use super::source;
 use crate::ServerContext;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor, WriteForm};
-use crate::page::notice::{render, run_command, store_error};
+use crate::page::notice::{not_found, render, run_command, store_error};
 
 /// The name of the text in messages, in place of a file name.
 const FILE: &str = "statement";
@@ -80,7 +80,10 @@ pub async fn drop_query(
     Path(name): Path<String>,
     sent: WriteForm,
 ) -> Response {
-    let account = changes_as(&context, &sent.visitor, &name).await;
+    let account = match changes_as(&context, &sent.visitor, &name).await {
+        Ok(account) => account,
+        Err(refused) => return refused,
+    };
     let wish = QueriesCommand::Drop { name, account };
     run_wish(&context, sent, wish, NavSection::Queries.path()).await
 }
@@ -92,7 +95,10 @@ pub async fn replay(
     sent: WriteForm,
 ) -> Response {
     let to = format!("/query/{name}");
-    let account = changes_as(&context, &sent.visitor, &name).await;
+    let account = match changes_as(&context, &sent.visitor, &name).await {
+        Ok(account) => account,
+        Err(refused) => return refused,
+    };
     run_wish(&context, sent, QueriesCommand::Replay { name, account }, &to).await
 }
 
@@ -104,17 +110,35 @@ pub async fn share(
 ) -> Response {
     let to = format!("/query/{name}");
     let shared = sent.form.text("shared") == "yes";
-    let account = changes_as(&context, &sent.visitor, &name).await;
+    let account = match changes_as(&context, &sent.visitor, &name).await {
+        Ok(account) => account,
+        Err(refused) => return refused,
+    };
     run_wish(&context, sent, QueriesCommand::Share { name, shared, account }, &to).await
 }
 
 /// Returns the account that changes a query. An administrator changes queries of the instance for
-/// the instance.
-async fn changes_as(context: &ServerContext, visitor: &Visitor, name: &str) -> Option<i64> {
-    let (store, name) = (context.store.clone(), name.to_owned());
-    let found = run_blocking(move || store.query(&name)).await.ok().flatten();
-    let of_instance = found.is_some_and(|row| row.scope.owner.is_none());
-    visitor.subscriber().filter(|_| !(of_instance && visitor.may(TokenScope::Admin)))
+/// the instance. A query that the visitor does not see does not exist for them.
+async fn changes_as(
+    context: &ServerContext,
+    visitor: &Visitor,
+    name: &str,
+) -> Result<Option<i64>, Response> {
+    if visitor.subscriber().is_none() {
+        return Ok(None);
+    }
+    let (store, account, wanted) = (context.store.clone(), visitor.account(), name.to_owned());
+    match run_blocking(move || store.query_of(account, &wanted)).await {
+        Ok(Some(row)) => {
+            let of_instance = row.scope.owner.is_none() && visitor.may(TokenScope::Admin);
+            Ok(visitor.subscriber().filter(|_| !of_instance))
+        }
+        Ok(None) => {
+            let text = format!("The query {name} does not exist. The page Queries lists all.");
+            Err(not_found(context, visitor.clone(), text))
+        }
+        Err(error) => Err(store_error(context, visitor.clone(), &error)),
+    }
 }
 
 async fn run_wish(

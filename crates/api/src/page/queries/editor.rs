@@ -9,6 +9,7 @@ use store::{AccountId, DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 use super::preview::{Preview, entry_link};
 use super::{DeliveryHealth, FailedDelivery, ReceiverStatus, health};
 use crate::ServerContext;
+use crate::auth::Person;
 use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
 use crate::page::notice::{not_found, render, store_error};
@@ -65,8 +66,9 @@ pub async fn edit(
     Path(name): Path<String>,
 ) -> Response {
     let (store, now, asked) = (context.store.clone(), visitor.now(&context), name.clone());
-    let person = (visitor.account(), visitor.may(TokenScope::Write));
-    match run_blocking(move || read_query(&store, &asked, person, now)).await {
+    let person = visitor.person.clone();
+    let read = move || read_query(&store, &asked, person.as_ref(), now);
+    match run_blocking(read).await {
         Ok(Some((text, details))) => {
             let frame = Frame::new(&context, visitor, Some(NavSection::Queries));
             let editor = QueryEditor::new(frame, name, text, Preview::none());
@@ -84,15 +86,19 @@ pub async fn edit(
 fn read_query(
     store: &Store,
     name: &str,
-    (account, may_write): (AccountId, bool),
+    person: Option<&Person>,
     now: LocalNow,
 ) -> Result<Option<(String, QueryDetails)>, StoreError> {
+    let account = person.map_or(AccountId::LOCAL, |person| person.account);
+    let may = |scope| person.is_some_and(|person| person.may(scope));
     let Some(row) = store.query_of(account, name)? else { return Ok(None) };
     // Queries of the instance are shown to administrators only.
     let is_own = account == AccountId::LOCAL
         || row.scope.owner.is_none()
         || row.scope.owner == Some(account);
-    let with_secrets = may_write && is_own;
+    let with_secrets = may(TokenScope::Write) && is_own;
+    // Administrators may end the sharing of any query.
+    let may_end = may(TokenScope::Admin) && row.scope.shared;
     let mut receivers = Vec::new();
     let deliveries = if is_own { store.deliveries(Some(row.id))? } else { Vec::new() };
     for delivery in deliveries {
@@ -106,7 +112,7 @@ fn read_query(
         receivers,
         is_own,
         is_shared: row.scope.shared,
-        can_share: account != AccountId::LOCAL && with_secrets,
+        can_share: account != AccountId::LOCAL && (with_secrets || may_end),
     };
     // Addresses in a statement may contain passwords. Only people who may change it see it.
     let text = if with_secrets { row.text } else { String::new() };

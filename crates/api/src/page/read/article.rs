@@ -1,12 +1,13 @@
 //! One entry for reading: its sanitised text, its links, the publisher's date and our times.
 
+use article::category::{CategoryPlaces, CategorySource, category};
 use feed::{EntryId, FeedId};
-use store::{EntryRow, FeedName, PlaybackPosition, ReadEntry};
+use store::{ArticleText, CategoryOrigin, EntryRow, FeedName, PlaybackPosition, ReadEntry};
 use url::Url;
 
 use super::files::EntryFiles;
 use super::whole_text::{StoredPage, TextChoice, WholeText};
-use crate::media_file::topic_name;
+use crate::media_file::{own_player, topic_name};
 use crate::page::icon::FeedIcon;
 use crate::reading_time;
 use crate::sanitise::{PageText, PageTextContext};
@@ -29,18 +30,30 @@ pub struct Article {
     /// The title or address of the feed that the entry first appeared in, if another one.
     pub origin: Option<String>,
     pub language: Option<String>,
+    /// The origin of the language, in words.
+    pub language_note: String,
     pub published: DisplayTime,
     pub published_note: &'static str,
     pub seen: DisplayTime,
     pub edited: Option<DisplayTime>,
+    /// The main picture of the page, if its text has none.
+    pub lead: Option<String>,
     pub html: String,
+    /// `ltr` or `rtl`, if the page of the article says so; else `auto`.
+    pub direction: &'static str,
     pub minutes: usize,
     pub files: EntryFiles,
-    pub categories: Vec<String>,
+    pub categories: Vec<ShownCategory>,
     /// The name of a Media Topic of the IPTC.
     pub topic: Option<&'static str>,
     pub whole: WholeText,
     pub starred: bool,
+}
+
+/// A category of an entry, and where it comes from if not from the entry itself.
+pub struct ShownCategory {
+    pub name: String,
+    pub note: Option<&'static str>,
 }
 
 /// The rows of the store that belong to an entry.
@@ -50,11 +63,13 @@ pub struct ArticleParts {
     pub icon: Option<String>,
     pub page: StoredPage,
     pub positions: Vec<PlaybackPosition>,
+    /// The first tag of the feed, if nothing else names a category.
+    pub folder: Option<String>,
 }
 
 impl ArticleParts {
     pub fn chosen(&self, choice: Option<TextChoice>) -> TextChoice {
-        self.page.chosen(choice, &sanitise::text(feed_text(&self.found.entry)))
+        self.page.chosen(choice, || sanitise::long_text(feed_text(&self.found.entry)))
     }
 }
 
@@ -72,7 +87,8 @@ impl Article {
         };
         let (page, shown) = (&parts.page, parts.chosen(choice));
         let article = page.text().filter(|_| shown == TextChoice::Article);
-        let body = shown_text(entry, name, page, shown, images);
+        let mut body = shown_text(entry, name, page, shown, images);
+        let lead = article.and_then(|article| lead(entry, article, &mut body, images));
         let link = entry.link.as_deref().and_then(web_link);
         let byline = article.and_then(|article| text(&article.byline));
         let feed_title = feed_title(name);
@@ -84,6 +100,7 @@ impl Article {
             icon: FeedIcon::new(parts.icon.as_ref(), &feed_title),
             feed_title,
             language: article.and_then(|a| a.language.clone()).or_else(|| language(entry, name)),
+            language_note: language_note(entry),
             origin: origin(entry),
             published: DisplayTime::new(entry.published_claim.unwrap_or(entry.published_at), now),
             published_note: published_note(entry),
@@ -91,11 +108,17 @@ impl Article {
             edited: entry.edited_at.map(|at| DisplayTime::new(at, now)),
             minutes: reading_time::minutes(&match article {
                 Some(article) => article.text.clone(),
-                None => sanitise::text(feed_text(entry)),
+                None => sanitise::long_text(feed_text(entry)),
             }),
             files: EntryFiles::new(entry, &body.pictures, &parts.positions, images),
+            lead,
             html: body.html,
-            categories: categories(entry),
+            direction: match article.and_then(|article| article.direction.as_deref()) {
+                Some("ltr") => "ltr",
+                Some("rtl") => "rtl",
+                _ => "auto",
+            },
+            categories: categories(entry, parts.folder.as_deref()),
             topic: entry.facts.topic.and_then(topic_name),
             whole: WholeText::new(page, shown, link.is_some(), now),
             link,
@@ -134,14 +157,41 @@ pub fn shown_text(
     sanitise::page_text(dirty, &context)
 }
 
-/// Returns the publisher's categories, and that of the page or the feed if there are none.
-fn categories(entry: &EntryRow) -> Vec<String> {
-    let own = entry.categories.iter().map(|c| sanitise::text(c)).take(12);
-    let mut all: Vec<String> = own.collect();
-    if let Some(category) = entry.facts.category.as_ref().filter(|_| all.is_empty()) {
-        all.push(sanitise::text(&category.name));
+/// Returns the address of an article's main picture on our page, if its text shows no picture, and
+/// adds it to the pictures of the text. A video is its own picture.
+fn lead(
+    entry: &EntryRow,
+    article: &ArticleText,
+    body: &mut PageText,
+    images: Option<&Images>,
+) -> Option<String> {
+    if !body.pictures.is_empty() || !body.embeds.is_empty() || own_player(entry).is_some() {
+        return None;
     }
-    all
+    let address = web_link(article.image.as_deref()?)?;
+    let src = images?.address(&address)?;
+    body.pictures.push(address);
+    Some(src)
+}
+
+/// Returns the publisher's categories. If there are none, returns that of the page, of the feed or
+/// of the person's folder.
+fn categories(entry: &EntryRow, folder: Option<&str>) -> Vec<ShownCategory> {
+    let shown = |name: &str, note| ShownCategory { name: sanitise::text(name), note };
+    if !entry.categories.is_empty() {
+        return entry.categories.iter().take(12).map(|name| shown(name, None)).collect();
+    }
+    if let Some(found) = &entry.facts.category {
+        let note = match found.source {
+            CategoryOrigin::Item => None,
+            CategoryOrigin::Section => Some("the section of the page"),
+            CategoryOrigin::Feed => Some("the category of the feed"),
+        };
+        return vec![shown(&found.name, note)];
+    }
+    let found = category(&CategoryPlaces { folder, ..CategoryPlaces::default() });
+    let is_folder = found.source == CategorySource::Folder;
+    is_folder.then(|| shown(&found.name, Some("your tag of the feed"))).into_iter().collect()
 }
 
 /// Returns the name of the feed that an entry first appeared in, if another feed passed it on.
@@ -164,6 +214,15 @@ pub fn published_note(entry: &EntryRow) -> &'static str {
 pub fn language(entry: &EntryRow, name: Option<&FeedName>) -> Option<String> {
     let known = entry.facts.language.as_ref().map(|language| language.tag.clone());
     known.or_else(|| entry.language.clone()).or_else(|| name?.language.clone())
+}
+
+/// Says where the language of an entry comes from, and how sure a detection was.
+fn language_note(entry: &EntryRow) -> String {
+    let Some(found) = &entry.facts.language else { return "declared".to_owned() };
+    match found.confidence_permille {
+        Some(permille) => format!("{}, {} % sure", found.source.word(), permille / 10),
+        None => found.source.word().to_owned(),
+    }
 }
 
 pub fn feed_title(name: Option<&FeedName>) -> String {

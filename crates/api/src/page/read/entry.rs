@@ -18,7 +18,7 @@ use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, NavSection, Visitor};
 use crate::page::notice::{no_entry, render, store_error};
 use crate::page::params;
-use crate::page::rules::{MuteLink, mute_links};
+use crate::page::rules::{MuteButton, mute_buttons};
 
 #[derive(Template)]
 #[template(path = "entry.html")]
@@ -35,7 +35,7 @@ struct EntryPage {
     names: (&'static str, &'static str),
     /// Names and addresses of its labels.
     labels: Vec<(String, String)>,
-    mute: Vec<MuteLink>,
+    mute: Vec<MuteButton>,
 }
 
 /// The article without a page, for the script.
@@ -44,6 +44,7 @@ struct EntryPage {
 struct ArticlePart {
     article: Article,
     share: SharePart,
+    mute: Vec<MuteButton>,
     /// Whether the article has the heading of the page.
     whole: bool,
     form_key: String,
@@ -54,7 +55,7 @@ struct OpenedEntry {
     article: Article,
     share: SharePart,
     labels: Vec<String>,
-    mute: Vec<MuteLink>,
+    mute: Vec<MuteButton>,
     previous: Option<ReadingPosition>,
     next: Option<ReadingPosition>,
 }
@@ -76,6 +77,8 @@ pub async fn entry(
     let (store, account, asked) = (context.store.clone(), visitor.account(), list.clone());
     let (now, images) = (visitor.now(&context), context.images.clone());
     let usual_mode = context.article_mode;
+    // The addresses of services may hold secrets, which a token that only reads does not get.
+    let may_share = visitor.may(TokenScope::Write);
     let answer = run_blocking(move || {
         let entry = EntryId(number);
         let Some(mut found) = store.read_entries(account, &[entry])?.pop() else {
@@ -93,16 +96,16 @@ pub async fn entry(
             (neighbour(true)?, neighbour(false)?)
         };
         let article = Article::new(&parts, choice, images.as_deref(), now);
-        let targets = store.share_targets(account)?;
+        let targets = if may_share { store.share_targets(account)? } else { Vec::new() };
         let share = SharePart::new(article.link.as_deref(), &article.title, targets);
         let labels = store.labels_of(account, &[entry])?.remove(&entry).unwrap_or_default();
-        let mute = if marks { mute_links(&parts.found.entry) } else { Vec::new() };
+        let mute = if marks { mute_buttons(&parts.found.entry) } else { Vec::new() };
         Ok(Some(OpenedEntry { article, share, labels, mute, previous, next }))
     });
     match answer.await {
-        Ok(Some(OpenedEntry { article, share, .. })) if is_part => {
+        Ok(Some(OpenedEntry { article, share, mute, .. })) if is_part => {
             let form_key = Frame::new(&context, visitor, None).form_key().to_owned();
-            render(&ArticlePart { article, share, whole: false, form_key })
+            render(&ArticlePart { article, share, mute, whole: false, form_key })
         }
         Ok(Some(OpenedEntry { article, share, labels, mute, previous, next })) => {
             let href = |there: ReadingPosition| list.entry_href(there.entry);
@@ -153,7 +156,7 @@ fn opened(
         Ok(is_new
             && entry.link.is_some()
             && article_mode(store, entry.feed)?.unwrap_or(usual_mode) != ArticleMode::Never
-            && store.request_article(entry.id, now)?)
+            && store.request_article_for(account, entry.id, now)?)
     };
     if let Err(error) = wants() {
         tracing::warn!(%error, "cannot ask for the page behind an entry");
@@ -166,7 +169,10 @@ fn article_parts(
     found: ReadEntry,
 ) -> Result<ArticleParts, StoreError> {
     let (id, feed) = (found.entry.id, found.entry.feed);
+    let is_nameless = found.entry.categories.is_empty() && found.entry.facts.category.is_none();
+    let rows = if is_nameless { store.feed_rows_of(account, &[feed])? } else { Vec::new() };
     Ok(ArticleParts {
+        folder: rows.into_iter().find_map(|row| row.tags.into_iter().next()),
         name: store.feed_names_of(account, [feed])?.remove(&feed),
         icon: store.feed_icon(feed)?,
         page: StoredPage::read(store, id)?,

@@ -1,12 +1,13 @@
 //! The page with a list of entries and the sidebar.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use feed::{FeedId, Time};
-use store::{AccountId, FeedName, FoldedEntry, ReadFeeds, ReadingPosition, Store, StoreError};
+use store::{AccountId, FeedName, FoldedEntry, ReadingPosition, Store, StoreError};
 
 use super::article::{feed_title, language, teaser, title, web_link};
 use super::marks::MARKED;
@@ -138,6 +139,7 @@ pub async fn list(
     let list = ReadingList::read(query.as_deref(), visitor.choices.oldest_first);
     let offers_undo = params::number(query.as_deref(), MARKED).is_some();
     let (store, account, wanted) = (context.store.clone(), visitor.account(), list.clone());
+    let figures = Arc::clone(&context.languages);
     let now = visitor.now(&context);
     let searched = match (&list.scope, &visitor.person) {
         (ListScope::Search(text), Some(person)) => {
@@ -152,7 +154,8 @@ pub async fn list(
     };
     let found = run_blocking(move || {
         let undo = if offers_undo { store.undoable(account, now.at)? } else { None };
-        Ok((read_list(&store, account, &wanted, searched, now.at)?, undo))
+        let sidebar = sidebar(&store, &figures, account, &wanted, now.at)?;
+        Ok((read_list(&store, account, &wanted, searched, sidebar, now.at)?, undo))
     });
     match found.await {
         Ok((data, undo)) => {
@@ -171,6 +174,7 @@ fn read_list(
     account: AccountId,
     list: &ReadingList,
     searched: Option<SearchOutcome>,
+    sidebar: Sidebar,
     now: Time,
 ) -> Result<ListData, StoreError> {
     let mut fault = None;
@@ -203,18 +207,10 @@ fn read_list(
         fault,
         feed: feed.map(|feed| feed_title(names.get(&feed))),
         names,
-        sidebar: sidebar(store, account, list)?,
-        has_feeds: has_feeds(store, account)?,
+        sidebar,
+        has_feeds: store.reads_any_feed(account)?,
         last: store.last_entry_id()?.0,
     })
-}
-
-/// Returns whether the account reads any feed.
-fn has_feeds(store: &Store, account: AccountId) -> Result<bool, StoreError> {
-    match store.read_feeds(account)? {
-        ReadFeeds::All => Ok(store.feed_count()? > 0),
-        ReadFeeds::Only(feeds) => Ok(!feeds.is_empty()),
-    }
 }
 
 fn compose(frame: Frame, data: ListData, list: &ReadingList, now: LocalNow) -> ReadPage {

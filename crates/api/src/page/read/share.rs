@@ -5,11 +5,13 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use dispatch::command::{Command, CommandResult};
+use feed::EntryId;
 use store::{ShareKind, ShareTarget};
 
 use crate::ServerContext;
+use crate::blocking::run_blocking;
 use crate::page::frame::WriteForm;
-use crate::page::notice::{not_found, notice, run_command};
+use crate::page::notice::{not_found, notice, run_command, store_error};
 use crate::sharing::{encoded, fill, is_shareable};
 
 /// The ways to share an entry.
@@ -52,7 +54,17 @@ pub async fn send(
         let text = "The entry or the service does not exist. Open the entry and choose again.";
         return not_found(&context, visitor, text.to_owned());
     };
-    let account = visitor.account().0;
+    let (store, reader) = (context.store.clone(), visitor.account());
+    let seen = run_blocking(move || store.visible_entries(reader, &[EntryId(entry)]));
+    match seen.await {
+        Ok(seen) if seen.is_empty() => {
+            let text = "The entry does not exist. It may have been removed.";
+            return not_found(&context, visitor, text.to_owned());
+        }
+        Ok(_) => {}
+        Err(error) => return store_error(&context, visitor, &error),
+    }
+    let account = reader.0;
     match run_command(&context, &visitor, Command::Share { account, position, entry }).await {
         Ok(CommandResult::Sent { service }) => {
             let text = format!("{service} has the entry now.");

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use feed::FeedId;
-use store::{AccountId, FeedListFilter, FeedOrder, Store, StoreError};
+use feed::{FeedId, Time};
+use store::{AccountId, FeedListFilter, FeedOrder, FeedRow, LanguageCount, Store, StoreError};
 use url::form_urlencoded;
 
 use super::{ListScope, ReadingList};
 use crate::blocking::run_blocking;
+use crate::language_figures::LanguageFigures;
 use crate::page::frame::Visitor;
 use crate::page::icon::FeedIcon;
 use crate::page::notice::{render, store_error};
@@ -50,7 +51,8 @@ pub struct SidebarLanguage {
     pub tag: String,
     pub href: String,
     pub chosen: bool,
-    pub entries: String,
+    /// The entries, where they are counted by language.
+    pub entries: Option<String>,
 }
 
 /// A tag in the sidebar.
@@ -100,8 +102,10 @@ struct FoldedFeed {
 
 pub fn sidebar(
     store: &Store,
+    figures: &LanguageFigures,
     account: AccountId,
     list: &ReadingList,
+    now: Time,
 ) -> Result<Sidebar, StoreError> {
     let unread = store.unread_by_feed(account)?;
     let mut rows = store.tag_feeds_of(account, &unread)?;
@@ -145,28 +149,35 @@ pub fn sidebar(
             .then(|| format!("{} more on the page of feeds", plural(n_more, "tag", "tags"))),
         labels,
         queries: queries.collect(),
-        languages: languages(store, account, list)?,
+        languages: match &list.scope {
+            // A search has a filter of its own.
+            ListScope::Search(_) => Vec::new(),
+            _ => {
+                let counts = figures.of(store, account, n_all, now)?;
+                languages(counts, list, account == AccountId::LOCAL)
+            }
+        },
     })
 }
 
-/// Returns the most frequent languages. One language needs no filter, and a search has its own.
+/// Returns the most frequent languages. One language needs no filter. The figures of an account are
+/// those of its feeds: they order the languages, and the filter finds other numbers of entries.
 fn languages(
-    store: &Store,
-    account: AccountId,
+    counts: Vec<LanguageCount>,
     list: &ReadingList,
-) -> Result<Vec<SidebarLanguage>, StoreError> {
-    let counts = store.languages_of(account)?;
-    let is_search = matches!(list.scope, ListScope::Search(_));
-    if is_search || (counts.len() < 2 && list.language.is_none()) {
-        return Ok(Vec::new());
+    are_of_entries: bool,
+) -> Vec<SidebarLanguage> {
+    if counts.len() < 2 && list.language.is_none() {
+        return Vec::new();
     }
     let shown = counts.into_iter().take(LANGUAGES_MAX).map(|row| {
         let chosen = list.language.as_deref() == Some(row.language.as_str());
         let language = (!chosen).then(|| row.language.clone());
         let href = ReadingList { language, from: None, ..list.clone() }.href();
-        SidebarLanguage { href, chosen, entries: count(row.n_entries), tag: row.language }
+        let entries = are_of_entries.then(|| count(row.n_entries));
+        SidebarLanguage { href, chosen, entries, tag: row.language }
     });
-    Ok(shown.collect())
+    shown.collect()
 }
 
 /// Answers the script with the feeds of a tag.
@@ -196,19 +207,10 @@ fn tag_fold(
     list: &ReadingList,
     limit: u32,
 ) -> Result<TagFold, StoreError> {
-    let page = store.feed_list(&FeedListFilter {
-        account,
-        text: String::new(),
-        tag: Some(tag.to_owned()),
-        state: None,
-        order: FeedOrder::Title,
-        from: None,
-        backwards: false,
-        limit,
-    })?;
-    let ids: Vec<FeedId> = page.lines.iter().map(|row| row.id).collect();
+    let (lines, has_more) = tag_feeds(store, account, tag, limit)?;
+    let ids: Vec<FeedId> = lines.iter().map(|row| row.id).collect();
     let icons = store.feed_icons(&ids)?;
-    let feeds = page.lines.iter().map(|row| {
+    let feeds = lines.iter().map(|row| {
         let title = row.shown_title().map(sanitise::text).filter(|t| !t.trim().is_empty());
         let name = title.unwrap_or_else(|| row.location.url.masked());
         FoldedFeed {
@@ -219,8 +221,35 @@ fn tag_fold(
             unread: nonzero(unread.get(&row.id).copied().unwrap_or(0)),
         }
     });
-    let more = page.after.is_some().then(|| "All feeds of this tag".to_owned());
+    let more = has_more.then(|| "All feeds of this tag".to_owned());
     Ok(TagFold { feeds: feeds.collect(), more, feeds_href: feeds_href(tag) })
+}
+
+/// Returns the first feeds of a tag, and whether there are more: in the order of the account, or of
+/// their titles without accounts.
+fn tag_feeds(
+    store: &Store,
+    account: AccountId,
+    tag: &str,
+    limit: u32,
+) -> Result<(Vec<FeedRow>, bool), StoreError> {
+    if account != AccountId::LOCAL {
+        let mut feeds = store.feeds_in_own_order(account, Some(tag))?;
+        let has_more = feeds.len() > limit as usize;
+        feeds.truncate(limit as usize);
+        return Ok((feeds, has_more));
+    }
+    let page = store.feed_list(&FeedListFilter {
+        account,
+        text: String::new(),
+        tag: Some(tag.to_owned()),
+        state: None,
+        order: FeedOrder::Title,
+        from: None,
+        backwards: false,
+        limit,
+    })?;
+    Ok((page.lines, page.after.is_some()))
 }
 
 /// Counts all unread entries of an account.

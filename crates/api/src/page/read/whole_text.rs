@@ -51,11 +51,15 @@ impl StoredPage {
 
     /// Returns the text to show: the choice, or the longer one. Consent walls and paywalls give
     /// short pages.
-    pub fn chosen(&self, choice: Option<TextChoice>, feed_text: &str) -> TextChoice {
+    pub fn chosen(
+        &self,
+        choice: Option<TextChoice>,
+        feed_text: impl FnOnce() -> String,
+    ) -> TextChoice {
         match (self.text(), choice) {
             (None, _) => TextChoice::Feed,
             (Some(_), Some(choice)) => choice,
-            (Some(article), None) if n_words(&article.text) > n_words(feed_text) => {
+            (Some(article), None) if n_words(&article.text) > n_words(&feed_text()) => {
                 TextChoice::Article
             }
             (Some(_), None) => TextChoice::Feed,
@@ -122,8 +126,10 @@ pub fn article_mode(store: &Store, feed: FeedId) -> Result<Option<ArticleMode>, 
     if let Some(mode) = row.settings.article.mode {
         return Ok(Some(mode));
     }
-    let mut tags = store.tags()?.into_iter().filter(|tag| row.tags.contains(&tag.tag));
-    Ok(tags.find_map(|tag| tag.settings.article.mode))
+    // The first tag by name counts, as for the engine; people may order their tags otherwise.
+    let tags = store.tags()?.into_iter().filter(|tag| row.tags.contains(&tag.tag));
+    let modes = tags.filter_map(|tag| Some((tag.tag, tag.settings.article.mode?)));
+    Ok(modes.min_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, mode)| mode))
 }
 
 /// Asks for the page behind an entry and redirects to the entry.
@@ -141,7 +147,7 @@ pub async fn load(
     let asked = run_blocking(move || {
         let id = EntryId(number);
         let visible = store.visible_entries(account, &[id])?;
-        Ok(visible.contains(&id) && store.request_article(id, now)?)
+        Ok(visible.contains(&id) && store.request_article_for(account, id, now)?)
     });
     match asked.await {
         Ok(true) => Redirect::to(&back).into_response(),

@@ -7,10 +7,12 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use store::SessionOrigin;
+use store::{AccountId, SessionOrigin};
 
 use super::GoogleRequest;
+use super::stream::{label, state};
 use crate::auth::{ClientAddress, Credentials, Person};
+use crate::own_order::sort_ids;
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::identify;
 use crate::reader_apis::params::{AppParams, ParamLimits};
@@ -88,6 +90,16 @@ pub async fn preferences(_: GoogleRequest) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], "{\"prefs\":[]}")
 }
 
-pub async fn stream_preferences(_: GoogleRequest) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "application/json")], "{\"streamprefs\":{}}")
+/// Answers with the order of folders and feeds. Without accounts there is none.
+pub async fn stream_preferences(request: GoogleRequest) -> Result<Response, InText> {
+    let orders = request.with_store(|store, request| match request.person.account {
+        AccountId::LOCAL => Ok(Vec::new()),
+        account => Ok(sort_ids(store, account)?),
+    });
+    let mut streams = serde_json::Map::new();
+    for (tag, value) in orders.await? {
+        let stream = tag.map_or_else(|| state("root"), |tag| label(&tag));
+        streams.insert(stream, json!([{"id": "subscription-ordering", "value": value}]));
+    }
+    Ok(Json(json!({"streamprefs": streams})).into_response())
 }

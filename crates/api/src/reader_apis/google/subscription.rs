@@ -6,12 +6,13 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use dispatch::command::{Command, CommandResult};
 use serde_json::{Value, json};
-use store::{FeedFilter, FeedRow, TokenScope};
+use store::{FeedRow, TokenScope};
 
 use super::GoogleRequest;
 use super::marks::OK;
 use super::stream::{find_feed, label, label_name};
 use crate::ServerContext;
+use crate::own_order::feed_sort_id;
 use crate::reader_apis::add_feed;
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::params::{self, AppParams};
@@ -19,9 +20,7 @@ use crate::reader_apis::{act, blocking, identify, opml, view};
 
 pub async fn list(request: GoogleRequest) -> Result<Response, InText> {
     let feeds = request
-        .with_store(|store, request| {
-            Ok(store.feeds_of(request.person.account, &FeedFilter::default())?)
-        })
+        .with_store(|store, request| Ok(store.feeds_in_own_order(request.person.account, None)?))
         .await?;
     let list: Vec<Value> = feeds.iter().map(subscription).collect();
     Ok(Json(json!({"subscriptions": list})).into_response())
@@ -37,7 +36,7 @@ fn subscription(feed: &FeedRow) -> Value {
         "url": feed.location.url.masked(),
         "htmlUrl": view::site(feed).unwrap_or(""),
         "iconUrl": "",
-        "sortid": format!("{:08x}", feed.id.0),
+        "sortid": feed_sort_id(feed.id),
         "firstitemmsec": feed.added_at.millis().to_string(),
     })
 }

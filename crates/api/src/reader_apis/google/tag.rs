@@ -11,6 +11,7 @@ use store::{AccountId, FeedFilter, TokenScope};
 use super::GoogleRequest;
 use super::marks::OK;
 use super::stream::{is_label, label, label_name, state};
+use crate::own_order::tag_sort_id;
 use crate::reader_apis::act;
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::view::{self, OF_QUERY};
@@ -27,7 +28,9 @@ pub async fn list(request: GoogleRequest) -> Result<Response, InText> {
         let own = rows
             .iter()
             .filter(|row| row.n_feeds > 0 && !row.tag.is_empty() && !row.tag.starts_with(OF_QUERY));
-        tags.extend(own.map(|row| json!({"id": label(&row.tag), "type": "folder"})));
+        tags.extend(own.map(|row| {
+            json!({"id": label(&row.tag), "type": "folder", "sortid": tag_sort_id(row.number)})
+        }));
         for row in store.labels(account)? {
             let id = json!(label(&row.name));
             if !tags.iter().any(|tag| tag["id"] == id) {

@@ -115,9 +115,11 @@ pub async fn fetch_content(
         if view::link(&entry).is_none() {
             return Err(ReaderApiError::bad_request("the entry has no link to a page"));
         }
-        Ok(store.request_article(id, now)?)
+        Ok(store.request_article_for(request.person.account, id, now)?)
     });
-    asked.await?;
+    if !asked.await? {
+        return Err(ReaderApiError::Missing("the page belongs to a feed of somebody else").into());
+    }
     let mut waited = Duration::ZERO;
     loop {
         tokio::time::sleep(LOOK_EVERY).await;

@@ -78,7 +78,7 @@ pub fn feed_json(user: i64, feed: &FeedRow, categories: &Categories, icons: &Fee
 pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
     let list = request.with_store(|store, request| {
         let (user, categories) = (request.user(), Categories::read(store, request.person.account)?);
-        let feeds = store.feeds_of(request.person.account, &FeedFilter::default())?;
+        let feeds = store.feeds_in_own_order(request.person.account, None)?;
         let icons = FeedIcons::read(store, feeds.iter().map(|feed| feed.id))?;
         let shown = feeds.iter().map(|feed| feed_json(user, feed, &categories, &icons));
         Ok(shown.collect::<Vec<_>>())

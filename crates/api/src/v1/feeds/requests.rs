@@ -124,9 +124,9 @@ pub async fn change(
     }
     let (store, key_file, who) = (context.store.clone(), context.key_file.clone(), person.clone());
     let command = blocking(move || {
-        seen_by(&store, &who, feed)?;
+        let row = seen_by(&store, &who, feed)?;
         let subscribed = store.is_subscribed(who.account, feed)?;
-        let account = edit.account(&who).filter(|_| subscribed);
+        let account = edit.account(&who, row.private_to).filter(|_| subscribed);
         edit.command(&store, &key_file, feed, account).map_err(|error| match error {
             FetchEditError::Store(error) => ApiError::from(error),
             other => ApiError::Invalid(other.to_string()),

@@ -15,6 +15,8 @@ use crate::v1::extract::{IdInPath, JsonBody};
 use crate::v1::schema::request;
 use crate::{ServerContext, sanitise};
 
+const NOT_THEIR_LOGIN: &str =
+    "the feed belongs to somebody else now, so the page would be fetched with their login";
 const MISSING: ApiError = ApiError::NotFound("the entry does not exist");
 
 request! {
@@ -54,7 +56,9 @@ pub async fn load(
         if entry.link.is_none() {
             return Err(ApiError::Invalid("the entry has no link to a page".to_owned()));
         }
-        store.request_article(EntryId(id), now)?;
+        if !store.request_article_for(person.account, EntryId(id), now)? {
+            return Err(ApiError::Forbidden(NOT_THEIR_LOGIN));
+        }
         Ok((StatusCode::ACCEPTED, Json(view(store, EntryId(id))?)))
     })
     .await

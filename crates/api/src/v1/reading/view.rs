@@ -1,10 +1,11 @@
 //! An entry in the format of the API for one account: the publisher's texts, not sanitised, with
 //! the account's marks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use article::category::{CategoryPlaces, CategorySource, category};
 use feed::{FeedId, Source};
-use store::{AccountId, ReadEntry, RevisionRow, Store, StoreError};
+use store::{AccountId, EntryRow, ReadEntry, RevisionRow, Store, StoreError};
 
 use crate::media_file::topic_name;
 use crate::v1::schema::answer;
@@ -94,9 +95,10 @@ answer! {
 
     /// The category of an entry.
     EntryCategory {
-        /// The publisher's word.
+        /// The publisher's word, your tag, or `uncategorized`.
         name: String,
-        /// `item`, `section` or `feed`.
+        /// `item`, `section` (of its page), `feed`, `folder` (your first tag of the feed), or
+        /// `none`: nobody named one.
         source: &'static str,
     }
 
@@ -171,8 +173,12 @@ answer! {
     }
 }
 
-/// The masked addresses and the titles of the feeds of some entries.
-pub struct FeedNames(HashMap<FeedId, (String, Option<String>)>);
+/// The masked addresses, the titles and the folders of the feeds of some entries.
+pub struct FeedNames {
+    names: HashMap<FeedId, (String, Option<String>)>,
+    /// The first tag of each feed with entries that nobody gave a category.
+    folders: HashMap<FeedId, String>,
+}
 
 impl FeedNames {
     pub fn of(
@@ -182,7 +188,12 @@ impl FeedNames {
     ) -> Result<FeedNames, StoreError> {
         let names = store.feed_names_of(account, rows.iter().map(|row| row.entry.feed))?;
         let names = names.into_iter().map(|(feed, name)| (feed, (name.url.masked(), name.title)));
-        Ok(FeedNames(names.collect()))
+        let nameless = rows.iter().filter(|row| row.entry.facts.category.is_none());
+        let nameless: HashSet<FeedId> = nameless.map(|row| row.entry.feed).collect();
+        let nameless: Vec<FeedId> = nameless.into_iter().collect();
+        let feeds = store.feed_rows_of(account, &nameless)?;
+        let folders = feeds.into_iter().filter_map(|f| Some((f.id, f.tags.into_iter().next()?)));
+        Ok(FeedNames { names: names.collect(), folders: folders.collect() })
     }
 }
 
@@ -190,7 +201,7 @@ impl Entry {
     pub fn new(row: &ReadEntry, feeds: &FeedNames, content: bool) -> Entry {
         let ReadEntry { entry, read, starred, .. } = row;
         // A feed that was removed after this entry had been read has no name.
-        let (url, title) = feeds.0.get(&entry.feed).cloned().unwrap_or_default();
+        let (url, title) = feeds.names.get(&entry.feed).cloned().unwrap_or_default();
         let enclosures = entry.enclosures.iter().map(|file| Enclosure {
             url: file.url.clone(),
             r#type: file.mime_type.clone(),
@@ -210,7 +221,7 @@ impl Entry {
             categories: entry.categories.clone(),
             language: entry.language.clone(),
             detected: entry.facts.language.as_ref().map(EntryLanguage::from),
-            category: entry.facts.category.as_ref().map(EntryCategory::from),
+            category: Some(EntryCategory::new(entry, feeds.folders.get(&entry.feed))),
             topic: entry.facts.topic.and_then(topic_name),
             duration: entry.media.duration,
             enclosures: enclosures.collect(),
@@ -235,9 +246,19 @@ impl From<&store::EntryLanguage> for EntryLanguage {
     }
 }
 
-impl From<&store::EntryCategory> for EntryCategory {
-    fn from(found: &store::EntryCategory) -> EntryCategory {
-        EntryCategory { name: found.name.clone(), source: found.source.word() }
+impl EntryCategory {
+    /// `folder` is what the account calls the feed, if neither publisher nor page named a category.
+    fn new(entry: &EntryRow, folder: Option<&String>) -> EntryCategory {
+        if let Some(found) = &entry.facts.category {
+            return EntryCategory { name: found.name.clone(), source: found.source.word() };
+        }
+        let folder = folder.map(String::as_str);
+        let found = category(&CategoryPlaces { folder, ..CategoryPlaces::default() });
+        let source = match found.source {
+            CategorySource::Folder => "folder",
+            _ => "none",
+        };
+        EntryCategory { name: found.name, source }
     }
 }
 

@@ -45,17 +45,6 @@ answer! {
 }
 
 impl StreamEntry {
-    /// Returns entries of the stream.
-    pub fn list(
-        store: &Store,
-        feeds: &mut FeedAddresses,
-        rows: &[EntryRow],
-    ) -> Result<Vec<StreamEntry>, StoreError> {
-        feeds.load(store, rows.iter())?;
-        let cursor = |row: &EntryRow| StreamCursor::Stream(row.id);
-        rows.iter().map(|row| StreamEntry::new(store, feeds, cursor(row), row)).collect()
-    }
-
     /// Returns an entry with its content.
     pub fn new(
         store: &Store,

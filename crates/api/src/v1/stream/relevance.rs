@@ -12,6 +12,9 @@ use crate::v1::error::ApiError;
 use crate::v1::extract::{IdInPath, JsonBody};
 use crate::v1::schema::request;
 
+const NOT_THEIRS: &str = "ratings count for everybody, so only administrators and the owners of \
+                          queries that match the entry may rate it";
+
 request! {
     /// A consumer's rating of an entry.
     Word {
@@ -30,9 +33,14 @@ pub async fn relevance(
     let now = (context.now)();
     let store = context.store;
     let noted = blocking(move || {
-        let visible = store.visible_entries(person.account, &[EntryId(id)])?;
-        let is_visible = visible.contains(&EntryId(id));
-        Ok(is_visible && store.note_relevance(EntryId(id), word.relevant, now)?)
+        let id = EntryId(id);
+        if !store.visible_entries(person.account, &[id])?.contains(&id) {
+            return Ok(false);
+        }
+        if !store.may_judge(person.account, id)? {
+            return Err(ApiError::Forbidden(NOT_THEIRS));
+        }
+        Ok(store.note_relevance(id, word.relevant, now)?)
     });
     if noted.await? {
         Ok(StatusCode::NO_CONTENT.into_response())

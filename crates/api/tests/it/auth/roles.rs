@@ -240,11 +240,21 @@ async fn an_account_exports_what_is_its_own_and_is_deleted_with_its_password() {
     let house = house(None);
     house.reader();
     let bert = house.session_of("bert", "battery+staple").await;
+    house.query("annas", house.anna);
+    house.query("berts", house.store.account("bert").unwrap().unwrap().id);
     let export = house.get("/account/export.json", &[("cookie", &bert)]).await;
     assert_eq!(export.status, StatusCode::OK);
     let value: serde_json::Value = serde_json::from_str(&export.text).unwrap();
     assert_eq!(value["name"], "bert");
+    let query = |index: usize, field: &str| value["queries"][index][field].clone();
+    let shown = (query(0, "name"), query(0, "text"), query(0, "shared"), query(1, "name"));
+    let text = "CREATE FEED berts AS RETURN ALL FEEDS";
+    assert_eq!(shown, ("berts".into(), text.into(), false.into(), serde_json::Value::Null));
+    assert!(!export.text.contains("secret"), "{}", export.text);
     assert_eq!((&value["stars"], &value["feeds"]), (&serde_json::json!([]), &value["stars"]));
+    let lists = ["tags", "positions", "dismissed_feeds", "tokens", "devices"];
+    assert!(lists.iter().all(|name| value[name] == serde_json::json!([])), "{}", export.text);
+    assert_eq!(value["logins"].as_array().map(Vec::len), Some(1), "this one");
     let answered = house.form(&bert, "/account/delete", "password=guess").await;
     assert_eq!(answered.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(house.store.account("bert").unwrap().is_some());
@@ -252,4 +262,58 @@ async fn an_account_exports_what_is_its_own_and_is_deleted_with_its_password() {
     assert_eq!(answered.status, StatusCode::SEE_OTHER, "{}", answered.text);
     assert!(house.store.account("bert").unwrap().is_none());
     assert_eq!(house.get("/account", &[("cookie", &bert)]).await.status, StatusCode::SEE_OTHER);
+}
+
+impl House {
+    /// Makes a query of an account.
+    fn query(&self, name: &str, owner: store::AccountId) {
+        let new = store::NewQuery {
+            name: name.to_owned(),
+            text: format!("CREATE FEED {name} AS RETURN ALL FEEDS"),
+            urls: Vec::new(),
+            receivers: Vec::new(),
+            scope: store::QueryScope { owner: Some(owner), shared: false },
+            link_key: "secret-link".to_owned(),
+            signing_key: "secret-signature".to_owned(),
+        };
+        self.store.change_queries(vec![store::QueryChange::Put(new)], None, T0).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_account_without_a_password_is_deleted_over_the_api_by_its_name() {
+    let house = house(None);
+    let reader = Some(AccountRole::Reader);
+    let carla = house.store.add_account_as("carla", store::NO_PASSWORD, reader, T0);
+    let fresh = fresh().unwrap();
+    let token = NewToken {
+        account: carla.unwrap().unwrap(),
+        name: "all".to_owned(),
+        scope: TokenScope::Admin,
+        digest: fresh.digest,
+        fever_digest: fever_digest("carla", &fresh.secret),
+    };
+    house.store.add_token(&token, T0).unwrap().unwrap();
+    let delete = async |body: &str| {
+        let request = Request::delete("/api/v1/me")
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::AUTHORIZATION, format!("Bearer {}", fresh.secret));
+        house.ask(request.body(Body::from(body.to_owned())).unwrap()).await
+    };
+    for wrong in ["{}", "{\"password\": \"x\"}", "{\"name\": \"anna\"}"] {
+        let answered = delete(wrong).await;
+        assert_eq!(answered.status, StatusCode::BAD_REQUEST, "{wrong}: {}", answered.text);
+        assert!(answered.text.contains("send its name"), "{}", answered.text);
+    }
+    let answered = delete("{\"name\": \"carla\"}").await;
+    assert_eq!(answered.status, StatusCode::NO_CONTENT, "{}", answered.text);
+    assert!(house.store.account("carla").unwrap().is_none());
+    // A name is not enough for an account with a password.
+    house.token(TokenScope::Admin, "a token of anna");
+    let request = Request::delete("/api/v1/me")
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::AUTHORIZATION, "Bearer a token of anna")
+        .body(Body::from("{\"name\": \"anna\"}"));
+    assert_eq!(house.ask(request.unwrap()).await.status, StatusCode::BAD_REQUEST);
+    assert!(house.store.account("anna").unwrap().is_some());
 }

@@ -26,7 +26,7 @@ fn parsed(text: &str) -> BTreeMap<String, Family> {
         let (name, help) = line.strip_prefix("# HELP ").and_then(|l| l.split_once(' ')).unwrap();
         assert!(is_name(name) && help.ends_with('.') && !help.contains('\\'), "{line}");
         let kind = lines.next().and_then(|l| l.strip_prefix(&format!("# TYPE {name} "))).unwrap();
-        assert!(["counter", "gauge", "histogram"].contains(&kind), "{name}: {kind}");
+        assert!(["counter", "gauge", "histogram", "summary"].contains(&kind), "{name}: {kind}");
         assert_eq!(kind == "counter", name.ends_with("_total"), "{name} is a {kind}");
         let mut family = Family { kind: kind.to_owned(), samples: BTreeMap::new() };
         while let Some(sample) = lines.next_if(|line| !line.starts_with('#')) {
@@ -35,8 +35,11 @@ fn parsed(text: &str) -> BTreeMap<String, Family> {
             assert!(value.is_finite() && value >= 0.0, "{sample}");
             let (own, labels) = series.split_once('{').unwrap_or((series, "}"));
             let suffix = own.strip_prefix(name).unwrap_or_else(|| panic!("{sample} under {name}"));
-            let allowed: &[&str] =
-                if kind == "histogram" { &["_bucket", "_sum", "_count"] } else { &[""] };
+            let allowed: &[&str] = match kind {
+                "histogram" => &["_bucket", "_sum", "_count"],
+                "summary" => &["_sum", "_count"],
+                _ => &[""],
+            };
             assert!(allowed.contains(&suffix), "{sample}");
             check_labels(labels);
             let again = family.samples.insert(series.to_owned(), value);

@@ -10,6 +10,7 @@ use store::{Location, NewToken, OpenMode, Store, TokenScope};
 
 use crate::fixture::{Fixture, T0, live};
 use crate::get;
+use crate::reading::post;
 
 /// Takes the data away, so that what was not read yet cannot be read. The files of SQLite are
 /// truncated; the schema of PostgreSQL gets another name.
@@ -52,6 +53,21 @@ async fn people_are_told_on_a_page_and_programs_in_json() {
     assert!(page.text.contains("The database did not answer"), "{}", page.text);
     let answer = get(&shelf.router, "/api/v1/feeds", &[]).await;
     assert_eq!(answer.header("content-type"), "application/problem+json");
+}
+
+#[tokio::test]
+async fn a_change_that_met_another_one_may_be_tried_again() {
+    let shelf = Fixture::new(true);
+    let Location::Postgres(_) = shelf.store.location() else { return };
+    shelf.see("https://a.org/f", &["one"], 10);
+    let sql = "create function deadlock() returns trigger language plpgsql as \
+               $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$; \
+               create trigger deadlock before insert on read_marks for each row \
+               execute function deadlock()";
+    store::testing::execute(shelf.store.location(), sql);
+    let page = post(&shelf, "/marks", &[("read", "1")]).await;
+    assert_eq!((page.status.as_u16(), page.header("retry-after")), (503, "1"), "{}", page.text);
+    assert!(page.text.contains("Please try again"), "{}", page.text);
 }
 
 #[tokio::test]

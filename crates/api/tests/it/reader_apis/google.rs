@@ -1,6 +1,6 @@
 //! Google Reader: logins, feeds and labels.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{AppFixture, FORM, empty, house, json};
 use crate::Answer;
@@ -183,13 +183,19 @@ async fn feeds_are_subscriptions_and_tags_their_labels() {
         tags,
         json!({"tags": [
             {"id": "user/-/state/com.google/starred"},
-            {"id": "user/-/label/Tech & more", "type": "folder"},
-            {"id": "user/-/label/daily", "type": "folder"},
+            {"id": "user/-/label/Tech & more", "type": "folder", "sortid": "80000002"},
+            {"id": "user/-/label/daily", "type": "folder", "sortid": "80000003"},
             {"id": "user/-/label/query:red", "type": "tag"},
         ]})
     );
     let prefs = get(&house, "preference/stream/list?output=json").await.text;
-    assert_eq!(prefs, "{\"streamprefs\":{}}");
+    let ordered = |value: &str| json!([{"id": "subscription-ordering", "value": value}]);
+    let expect = json!({"streamprefs": {
+        "user/-/state/com.google/root": ordered("800000028000000300000003"),
+        "user/-/label/Tech & more": ordered("00000001"),
+        "user/-/label/daily": ordered("0000000100000002"),
+    }});
+    assert_eq!(serde_json::from_str::<Value>(&prefs).unwrap(), expect);
     assert_eq!(get(&house, "preference/list").await.text, "{\"prefs\":[]}");
     assert_eq!(get(&house, "subscribed?s=feed/2").await.text, "true");
     assert_eq!(get(&house, "subscribed?s=feed/9").await.text, "false");

@@ -156,7 +156,7 @@ async fn forms_of_the_page_send_the_same_commands() {
     desk.post("/bulk/undo", &[("number", "5"), ("back", "/tags")]).await;
     desk.post("/tags", &[("tag", "x"), ("act", "down")]).await;
     desk.post("/tags", &[("tag", "x"), ("act", "rename"), ("name", "z")]).await;
-    desk.post("/tags/order", &[("tag", "y"), ("tag", "x"), ("part", "1")]).await;
+    desk.post("/tags/order", &[("item", "y"), ("item", "x"), ("part", "1")]).await;
     let tag = json!({"kind": "tag", "add": ["n", "m"], "remove": []});
     let matching = json!({"matching": {"text": "a", "tag": "x", "state": "active"}});
     let order = json!({"kind": "order-tags", "tags": ["y", "x"]});
@@ -188,6 +188,6 @@ async fn forms_of_the_page_send_the_same_commands() {
     let new = NewFeed { url, title: None, site: None, tags: vec!["y".to_owned()] };
     desk.store.add_feed(&new, T0).unwrap();
     let page = desk.text("/tags").await;
-    let (x, y) = (page.find("data-tag=\"x\"").unwrap(), page.find("data-tag=\"y\"").unwrap());
+    let (x, y) = (page.find("data-item=\"x\"").unwrap(), page.find("data-item=\"y\"").unwrap());
     assert!(x < y && page.contains("2 feeds"), "{page}");
 }

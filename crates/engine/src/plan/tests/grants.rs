@@ -67,6 +67,19 @@ fn a_result_closes_its_own_grant_and_only_once() {
     assert!(plan.expire(GRANT_OVER * 2, at(9)).is_empty());
 }
 
+#[test]
+fn a_late_result_puts_only_a_known_feed_under_way() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.schedule(FeedId(1), a, at(0), 4);
+    assert!(!plan.adopt(FeedId(u32::MAX), 4), "another machine names the feed");
+    assert!(plan.slots.len() < 10);
+    assert!(!plan.adopt(FeedId(1), 3), "a later poll has ended");
+    assert!(plan.adopt(FeedId(1), 4));
+    assert!(!plan.adopt(FeedId(1), 4), "it is under way");
+    assert_eq!(plan.in_flight(), 1);
+}
+
 proptest::proptest! {
     /// Jobs are lost and results come late or never. No domain has two requests at once. After the
     /// deadlines no domain is busy and no poll is in flight.

@@ -6,6 +6,13 @@ use url::{Url, form_urlencoded};
 /// Longer paths match no rule, so that patterns with two rests stay cheap.
 const SEGMENTS_MAX: usize = 32;
 
+/// Words that stand where a site has the names of people, for pages of its own. They would make
+/// the address of a stranger.
+const NOT_USERS: &str = "\
+    about dashboard explore features help jobs likes login logout messages new notifications \
+    policy pricing privacy register search settings signup support tagged tags terms topics \
+    trending upload watch";
+
 /// A named part of an address.
 struct AddressPart<'a> {
     name: &'a str,
@@ -115,7 +122,8 @@ impl<'a> PatternParts<'a> {
         let text = text.strip_prefix(before)?;
         let next = after.split('{').next().unwrap_or_default();
         let end = if next.is_empty() { text.len() } else { text.find(next)? };
-        (end > 0).then(|| self.add(name, text[..end].to_owned()))?;
+        let is_taken = name == "user" && NOT_USERS.split_whitespace().any(|word| word == text);
+        (end > 0 && !is_taken).then(|| self.add(name, text[..end].to_owned()))?;
         self.match_segment(after, &text[end..])
     }
 

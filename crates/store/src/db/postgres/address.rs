@@ -1,12 +1,21 @@
 //! The address of a PostgreSQL database: a URL, completed by the usual `PG*` variables and a
 //! password file.
 
+mod complete;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+
+pub(super) use complete::{host_name, is_default_socket};
 
 /// How far the certificate of the server is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +40,10 @@ const PORT: u16 = 5432;
 const READERS_MAX: usize = 8;
 
 struct AddressParts {
-    config: Config,
+    /// One for each host, in the order of the address.
+    hosts: Vec<Config>,
+    /// The place of the host that was reached last.
+    reached: AtomicUsize,
     tls_check: TlsCheck,
     tls_authority: Option<PathBuf>,
     shown: Arc<str>,
@@ -55,40 +67,24 @@ impl PgAddress {
         if !is_postgres(text) {
             return Err(fail("it does not begin with postgres://".to_owned()));
         }
-        let (plain, options) = take_tls_options(text);
-        let mut config: Config = plain.parse().map_err(|e: tokio_postgres::Error| {
+        let (plain, options) = take_options(text);
+        let config: Config = plain.parse().map_err(|e: tokio_postgres::Error| {
             let cause = std::error::Error::source(&e).map(ToString::to_string);
             fail(cause.unwrap_or_else(|| e.to_string()))
         })?;
-        complete(&mut config, variable).map_err(fail)?;
+        let mut hosts = complete::hosts(&config, &options, variable).map_err(fail)?;
         let mode = options.mode.or_else(|| variable("PGSSLMODE"));
-        let tls_check = match mode.as_deref() {
-            None | Some("prefer" | "allow") => {
-                config.ssl_mode(SslMode::Prefer);
-                TlsCheck::None
-            }
-            Some("disable") => {
-                config.ssl_mode(SslMode::Disable);
-                TlsCheck::None
-            }
-            Some("require") => {
-                config.ssl_mode(SslMode::Require);
-                TlsCheck::None
-            }
-            Some("verify-ca" | "verify-full") => {
-                config.ssl_mode(SslMode::Require);
-                TlsCheck::Full
-            }
-            Some(other) => {
-                return Err(fail(format!(
-                    "sslmode is {other}; it may be disable, prefer, require or verify-full"
-                )));
-            }
-        };
         let authority = options.authority.or_else(|| variable("PGSSLROOTCERT"));
-        let tls_authority = authority.map(PathBuf::from);
-        let shown = Arc::from(shown(&config));
-        let parts = Arc::new(AddressParts { config, tls_check, tls_authority, shown });
+        let (ssl_mode, tls_check) =
+            tls(mode.as_deref(), authority.is_some(), hosts.iter().any(is_remote)).map_err(fail)?;
+        for host in &mut hosts {
+            host.ssl_mode(ssl_mode);
+        }
+        // As with libpq, this word means the authorities that the system trusts.
+        let tls_authority = authority.filter(|path| path != "system").map(PathBuf::from);
+        let shown = Arc::from(shown(&hosts));
+        let reached = AtomicUsize::new(0);
+        let parts = Arc::new(AddressParts { hosts, reached, tls_check, tls_authority, shown });
         Ok(PgAddress { parts, readers_max: READERS_MAX })
     }
 
@@ -103,8 +99,35 @@ impl PgAddress {
         self.readers_max
     }
 
-    pub(crate) fn config(&self) -> Config {
-        self.parts.config.clone()
+    /// The settings of a connection to each host.
+    pub(crate) fn hosts(&self) -> &[Config] {
+        &self.parts.hosts
+    }
+
+    /// The places of the hosts in the order in which to try them: the one that was reached last
+    /// comes first.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let reached = self.parts.reached.load(Ordering::Relaxed);
+        let others = (0..self.parts.hosts.len()).filter(|&place| place != reached);
+        std::iter::once(reached).chain(others).collect()
+    }
+
+    /// Returns the address of the host at this place only.
+    pub(super) fn only(&self, place: usize) -> PgAddress {
+        let AddressParts { hosts, tls_check, tls_authority, shown, .. } = &*self.parts;
+        let parts = Arc::new(AddressParts {
+            hosts: hosts[place..=place].to_vec(),
+            reached: AtomicUsize::new(0),
+            tls_check: *tls_check,
+            tls_authority: tls_authority.clone(),
+            shown: Arc::clone(shown),
+        });
+        PgAddress { parts, readers_max: self.readers_max }
+    }
+
+    /// Notes that the host at this place was reached.
+    pub(super) fn note_reached(&self, place: usize) {
+        self.parts.reached.store(place, Ordering::Relaxed);
     }
 
     pub(crate) fn tls_check(&self) -> TlsCheck {
@@ -138,86 +161,79 @@ fn without_password(text: &str) -> String {
     format!("{scheme}://{}", host.split('?').next().unwrap_or_default())
 }
 
-/// The options of TLS that tokio-postgres does not know.
+/// Returns whether to encrypt, and how far to check the certificate. A named authority is there to
+/// be checked.
+fn tls(
+    mode: Option<&str>,
+    has_authority: bool,
+    is_remote: bool,
+) -> Result<(SslMode, TlsCheck), String> {
+    match mode {
+        None | Some("prefer" | "allow") if has_authority && is_remote => {
+            let mode = mode.unwrap_or("prefer");
+            Err(format!(
+                "sslrootcert names an authority, but sslmode is {mode}, which checks no \
+                 certificate; use sslmode=verify-full"
+            ))
+        }
+        None | Some("prefer" | "allow") => Ok((SslMode::Prefer, TlsCheck::None)),
+        Some("disable") => Ok((SslMode::Disable, TlsCheck::None)),
+        Some("require") if !has_authority => Ok((SslMode::Require, TlsCheck::None)),
+        Some("require" | "verify-ca" | "verify-full") => Ok((SslMode::Require, TlsCheck::Full)),
+        Some(other) => {
+            Err(format!("sslmode is {other}; it may be disable, prefer, require or verify-full"))
+        }
+    }
+}
+
+/// Returns whether a host is not a socket of this machine.
+fn is_remote(host: &Config) -> bool {
+    !host.get_hostaddrs().is_empty() || matches!(host.get_hosts(), [Host::Tcp(_)])
+}
+
+/// The options of an address that tokio-postgres does not know, or does not tell apart from its
+/// defaults.
 #[derive(Default)]
-struct TlsOptions {
+struct UrlOptions {
     mode: Option<String>,
     authority: Option<String>,
+    names_session_attrs: bool,
 }
 
 /// Takes `sslmode` and `sslrootcert` out of the URL.
-fn take_tls_options(text: &str) -> (String, TlsOptions) {
-    let mut options = TlsOptions::default();
+fn take_options(text: &str) -> (String, UrlOptions) {
+    let mut options = UrlOptions::default();
     let Some((base, query)) = text.split_once('?') else { return (text.to_owned(), options) };
     let mut rest = Vec::new();
     for pair in query.split('&') {
         match pair.split_once('=') {
             Some(("sslmode", mode)) => options.mode = Some(mode.to_owned()),
-            Some(("sslrootcert", path)) => options.authority = Some(path.replace("%2F", "/")),
-            _ => rest.push(pair),
+            Some(("sslrootcert", path)) => {
+                options.authority = Some(percent_decode_str(path).decode_utf8_lossy().into_owned());
+            }
+            name => {
+                options.names_session_attrs |=
+                    name.is_some_and(|(name, _)| name == "target_session_attrs");
+                rest.push(pair);
+            }
         }
     }
     let query = rest.join("&");
     (if query.is_empty() { base.to_owned() } else { format!("{base}?{query}") }, options)
 }
 
-/// Fills in what the URL leaves out.
-fn complete(config: &mut Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
-    if config.get_hosts().is_empty() {
-        let hosts = variable("PGHOST").unwrap_or_else(|| "/var/run/postgresql".to_owned());
-        for host in hosts.split(',') {
-            config.host(host);
-        }
-    }
-    if config.get_ports().is_empty()
-        && let Some(ports) = variable("PGPORT")
-    {
-        for port in ports.split(',') {
-            config.port(port.parse().map_err(|_| format!("PGPORT is {port}, not a port"))?);
-        }
-    }
-    if config.get_user().is_none() {
-        let user = variable("PGUSER").or_else(|| variable("USER"));
-        config.user(user.unwrap_or_else(|| "postgres".to_owned()));
-    }
-    if config.get_dbname().is_none()
-        && let Some(name) = variable("PGDATABASE").or_else(|| config.get_user().map(Into::into))
-    {
-        config.dbname(name);
-    }
-    if config.get_password().is_none()
-        && let Some(password) = variable("PGPASSWORD")
-    {
-        config.password(password);
-    }
-    if config.get_password().is_none()
-        && let Some(password) = super::passfile::password(config, variable)
-    {
-        config.password(password);
-    }
-    if config.get_application_name().is_none() {
-        config.application_name("tidings");
-    }
-    Ok(())
-}
-
-fn shown(config: &Config) -> String {
-    let hosts: Vec<String> = config
-        .get_hosts()
-        .iter()
-        .map(|host| match host {
-            Host::Tcp(name) => name.clone(),
-            Host::Unix(path) => path.display().to_string(),
-        })
-        .collect();
-    let port = match config.get_ports() {
+fn shown(hosts: &[Config]) -> String {
+    let names: Vec<String> = hosts.iter().map(host_name).collect();
+    let ports: BTreeSet<u16> = hosts.iter().flat_map(Config::get_ports).copied().collect();
+    let port = match ports.iter().collect::<Vec<_>>()[..] {
         [port] if *port != PORT => format!(":{port}"),
         _ => String::new(),
     };
+    let first = hosts.first();
     format!(
         "postgres://{}@{}{port}/{}",
-        config.get_user().unwrap_or_default(),
-        hosts.join(","),
-        config.get_dbname().unwrap_or_default()
+        first.and_then(Config::get_user).unwrap_or_default(),
+        names.join(","),
+        first.and_then(Config::get_dbname).unwrap_or_default()
     )
 }

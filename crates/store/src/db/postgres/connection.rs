@@ -1,22 +1,27 @@
 //! One connection to PostgreSQL, used by one thread at a time. Each call blocks until the server
 //! has answered.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use futures_util::future::{join, poll_immediate};
+use futures_util::future::{join, join3, poll_immediate};
 use tokio_postgres::{Client, Row, Statement};
 
-use super::PgRows;
+use super::connect::ConnectionDriver;
 use super::cursor::{OpenCursor, ScanSteps};
-use super::runtime::{self, wait};
+use super::outcome::TRANSACTION;
+use super::runtime;
 use super::values::Parameter;
+use super::{PgAddress, PgRows};
 use crate::ErrorKind;
 use crate::db::sql::{Result, SqlError, Value};
 
@@ -31,12 +36,16 @@ const BEGIN_WRITING: &str = "begin isolation level read committed";
 /// A connection and its prepared statements.
 pub(crate) struct PgConnection {
     pub(super) client: Client,
-    is_ended: Arc<AtomicBool>,
+    pub(super) driver: ConnectionDriver,
+    /// The address, if the connection is given up when the server hangs.
+    pub(super) watched: Option<PgAddress>,
     statements: RefCell<HashMap<Arc<str>, Arc<PgStatement>>>,
     cursors: RefCell<Cursors>,
     transaction: Cell<Transaction>,
     /// The name of the open transaction, as far as a statement has asked for it.
     name: RefCell<Option<String>>,
+    /// The statement that asks for this name together with the first one of a transaction.
+    naming: RefCell<Option<Arc<PgStatement>>>,
 }
 
 /// A prepared statement and its text.
@@ -62,15 +71,21 @@ enum Transaction {
 }
 
 impl PgConnection {
-    /// `is_ended` is set when the connection is lost.
-    pub fn new(client: Client, is_ended: Arc<AtomicBool>) -> PgConnection {
+    /// With an address, the connection is given up when the server hangs.
+    pub(super) fn new(
+        client: Client,
+        driver: ConnectionDriver,
+        watched: Option<PgAddress>,
+    ) -> PgConnection {
         PgConnection {
             client,
-            is_ended,
+            driver,
+            watched,
             statements: RefCell::default(),
             cursors: RefCell::default(),
             transaction: Cell::new(Transaction::None),
             name: RefCell::default(),
+            naming: RefCell::default(),
         }
     }
 
@@ -86,18 +101,18 @@ impl PgConnection {
 
     /// Returns a flag that is set as soon as the connection is lost, for other threads.
     pub fn ended_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.is_ended)
+        Arc::clone(&self.driver.is_ended)
     }
 
     /// Returns whether the connection is lost.
     pub fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.driver.is_ended.load(Ordering::Relaxed) || self.client.is_closed()
     }
 
     /// Gives up the locks of the session, so that the next process need not wait until the server
     /// notices its end. A server that does not answer in time ends the session later.
     pub fn release(&self) {
-        if !self.client.is_closed() {
+        if !self.is_closed() {
             let released = self.client.batch_execute("rollback; select pg_advisory_unlock_all()");
             // The session ends anyway.
             let _ = runtime::wait_at_most(RELEASE_WITHIN, released);
@@ -105,7 +120,7 @@ impl PgConnection {
     }
 
     pub fn is_in_transaction(&self) -> bool {
-        self.transaction.get() != Transaction::None && !self.client.is_closed()
+        self.transaction.get() != Transaction::None && !self.is_closed()
     }
 
     /// Prepares a statement once.
@@ -224,12 +239,22 @@ impl PgConnection {
     }
 
     pub fn begin_writing(&self) -> Result<()> {
-        if self.client.is_closed() {
+        if self.is_closed() {
             let text = "the connection to the database is lost";
             return Err(SqlError::of_kind(ErrorKind::Unreachable, text));
         }
         self.transaction.set(Transaction::Due(BEGIN_WRITING));
         self.name.take();
+        self.naming.take();
+        Ok(())
+    }
+
+    /// The same, and asks for the name of the transaction in the flight that begins it.
+    pub fn begin_named(&self) -> Result<()> {
+        self.transaction.set(Transaction::None);
+        let naming = self.prepare(&format!("select {TRANSACTION}"))?;
+        self.begin_writing()?;
+        self.naming.replace(Some(naming));
         Ok(())
     }
 
@@ -272,19 +297,16 @@ impl PgConnection {
             }
             return Ok(());
         }
+        // A commit of a failed transaction is a rollback for PostgreSQL, and an error for us. So a
+        // question goes with it, which PostgreSQL refuses in a failed transaction.
+        if sql == "commit" && self.transaction.get() == Transaction::Open {
+            return self.commit_after("select 1", &[]).map(drop);
+        }
         self.cursors.borrow_mut().open.clear();
         match self.transaction.replace(Transaction::None) {
-            Transaction::Open => self.finish(sql),
+            Transaction::Open => self.batch(sql),
             Transaction::None | Transaction::Due(_) => Ok(()),
         }
-    }
-
-    /// Ends the transaction. A commit of a failed transaction is a rollback for PostgreSQL, and an
-    /// error for us.
-    fn finish(&self, sql: &str) -> Result<()> {
-        let prepared = self.prepare(sql)?;
-        let tag = wait(self.client.execute_raw(&prepared.statement, &[] as &[Value<'_>]));
-        tag.map_err(SqlError::from).map(|_| ())
     }
 
     /// Runs a last statement, which must return a row, and commits in the same round trip. If the
@@ -295,7 +317,7 @@ impl PgConnection {
         self.transaction.set(Transaction::None);
         let committed = self.client.execute_raw(&commit.statement, &[] as &[Value<'_>]);
         // `join` polls in order, so the statement is sent first.
-        let (rows, committed) = wait(join(self.rows(&last, values), committed));
+        let (rows, committed) = self.wait(join(self.rows(&last, values), committed))?;
         let row = rows?.into_iter().next();
         committed?;
         row.ok_or(SqlError::NoRow)
@@ -314,11 +336,24 @@ impl PgConnection {
         &self,
         question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
-        let Transaction::Due(begin) = self.transaction.get() else { return Ok(wait(question)?) };
+        let Transaction::Due(begin) = self.transaction.get() else {
+            return Ok(self.wait(question)??);
+        };
         self.transaction.set(Transaction::Open);
-        // `join` polls in order, so `begin` is sent first.
-        let (begun, answer) = wait(join(self.client.batch_execute(begin), question));
+        let naming = self.naming.take();
+        let name = async {
+            match &naming {
+                Some(naming) => self.rows(naming, &[]).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        // `join3` polls in order, so `begin` is sent first.
+        let begin = self.client.batch_execute(begin);
+        let (begun, name, answer) = self.wait(join3(begin, name, question))?;
         begun?;
+        if let Some(row) = name?.first() {
+            self.name.replace(row.try_get(0)?);
+        }
         Ok(answer?)
     }
 
@@ -326,7 +361,7 @@ impl PgConnection {
     fn send(&self, sql: &str) {
         // The first poll sends it. The connection drops the answer.
         let sent = pin!(self.client.batch_execute(sql));
-        let _ = wait(poll_immediate(sent));
+        let _ = runtime::wait(poll_immediate(sent));
     }
 }
 

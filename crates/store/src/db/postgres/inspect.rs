@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio_postgres::config::Host;
 
-use super::address::TlsCheck;
+use super::address::{TlsCheck, host_name};
 use super::seat::{self, SeatRow};
 use super::{PgAddress, connect};
 use crate::StoreError;
@@ -34,6 +34,9 @@ pub struct ServerReport {
     pub is_replica: bool,
     /// A confirmed commit survives a crash of the server.
     pub is_durable: bool,
+    /// The server knows since when a session is idle. A waiting process must know that to tell a
+    /// busy holder of the seat from one that hangs.
+    pub tracks_activities: bool,
     pub connections_used: i64,
     pub connections_max: i64,
     /// The shortest time of one question and its answer.
@@ -94,6 +97,7 @@ fn report(address: &PgAddress, conn: &Connection) -> Result<ServerReport, DbErro
         foreign_tables,
         is_replica: is("select pg_is_in_recovery()")?,
         is_durable: is(is_durable)?,
+        tracks_activities: is("select current_setting('track_activities') = 'on'")?,
         connections_used: number("select count(*) from pg_catalog.pg_stat_activity")?,
         connections_max: number("select current_setting('max_connections')::bigint")?,
         round_trip: round_trip(conn)?,
@@ -157,9 +161,10 @@ fn round_trip(conn: &Connection) -> Result<Duration, DbError> {
 }
 
 fn is_local(address: &PgAddress) -> bool {
-    address.config().get_hosts().iter().all(|host| match host {
-        Host::Unix(_) => true,
-        Host::Tcp(name) => {
+    address.hosts().iter().all(|host| match host.get_hosts() {
+        [Host::Unix(_)] => true,
+        _ => {
+            let name = host_name(host);
             name == "localhost" || name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
         }
     })

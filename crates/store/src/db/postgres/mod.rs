@@ -12,11 +12,13 @@ mod flight;
 pub(crate) mod inspect;
 pub(crate) mod outcome;
 mod passfile;
+mod reach;
 mod runtime;
 pub(crate) mod seat;
 pub(crate) mod signals;
 mod tls;
 mod values;
+mod watch;
 
 pub(crate) use address::is_postgres;
 pub use address::{DatabaseAddressError, PgAddress};

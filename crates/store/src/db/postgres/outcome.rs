@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::seat::PREVIOUS_HOLDER_KEY;
 use super::{PgAddress, connect};
 use crate::db::sql::{Connection, OptionalExtension, params};
 use crate::error::DbError;
@@ -54,7 +55,7 @@ pub(crate) fn was_committed(
     let mark = TransactionMark::parse(transaction)?;
     let begun = std::time::Instant::now();
     while begun.elapsed() < patience {
-        let asked = connect::writing(address).map_err(DbError::from);
+        let asked = connect::guest(address).map_err(DbError::from);
         match asked.and_then(|conn| ask(&conn, epoch, &mark)) {
             Ok(CommitOutcome::Committed) => return Some(true),
             Ok(CommitOutcome::Undone) => return Some(false),
@@ -94,15 +95,18 @@ fn end_session(conn: &Connection, mark: &TransactionMark<'_>) -> Result<CommitOu
     Ok(if ended == Some(None) { CommitOutcome::Undone } else { CommitOutcome::Open })
 }
 
-/// Decides by the row of the seat. A process that records changes it last in every transaction, and
-/// nobody else does within the same epoch.
+/// Decides by the row of the seat, or by what the next holder has noted of it. A process that
+/// records changes it last in every transaction, and nobody else does within the same epoch.
 fn by_seat(
     conn: &Connection,
     epoch: Option<i64>,
     mark: &TransactionMark<'_>,
 ) -> Result<CommitOutcome, DbError> {
-    let sql = "select xmin::text = $1::text::xid8::xid::text from seat where epoch = $2";
-    let values = params![mark.number, epoch.unwrap_or(-1)];
+    let sql = "select h.last = concat_ws(' ', $2::bigint, $1::text::xid8::xid) from \
+               (select concat_ws(' ', epoch, xmin) as last from seat \
+                union all select value from meta where key = $3) as h \
+               where split_part(h.last, ' ', 1) = $2::bigint::text";
+    let values = params![mark.number, epoch.unwrap_or(-1), PREVIOUS_HOLDER_KEY];
     let is_last: Option<bool> = conn.query_row(sql, values, |row| row.get(0)).optional()?;
     Ok(match is_last {
         Some(true) => CommitOutcome::Committed,
@@ -162,6 +166,11 @@ mod tests {
         let last: String = conn.query_row(sql, [], |row| row.get(0)).unwrap();
         assert_eq!(ask(epoch, &last), Some(true));
         assert_eq!(ask(Some(-7), &last), None, "another process has the seat");
+        let next = Store::open(location.clone(), OpenMode::ReadWrite).unwrap();
+        assert_eq!(ask(epoch, &last), Some(true), "the next holder has noted it");
+        assert_eq!(ask(epoch, &committed), Some(false));
+        assert_eq!(ask(Some(next.epoch() + 1), &last), None);
+        drop(next);
         let open = begin(&conn);
         assert_eq!(ask(None, &open), Some(false), "its session is ended");
         let other = connect::writing(address).unwrap();

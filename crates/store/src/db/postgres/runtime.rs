@@ -9,6 +9,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
 
 /// One thread is enough: it only moves bytes between sockets and waiting threads.
 static RUNTIME: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
@@ -21,6 +22,13 @@ pub(super) fn run<T: Send + 'static>(
 ) -> std::io::Result<T> {
     let runtime = RUNTIME.as_ref().map_err(|e| std::io::Error::new(e.kind(), e.to_string()))?;
     wait(runtime.spawn(future)).map_err(std::io::Error::other)
+}
+
+/// Starts a future on the background runtime. Its result can be awaited.
+pub(super) fn spawn<T: Send + 'static>(
+    future: impl Future<Output = T> + Send + 'static,
+) -> Option<JoinHandle<T>> {
+    RUNTIME.as_ref().ok().map(|runtime| runtime.spawn(future))
 }
 
 /// Starts a future on the background runtime.

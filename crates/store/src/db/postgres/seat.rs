@@ -21,6 +21,10 @@ pub(crate) const NOW: &str = "cast(extract(epoch from clock_timestamp()) * 1000 
 /// The key of the lock. It depends on the schema, so that several instances can share a database.
 const LOCK_KEY: &str = "hashtextextended('tidings ' || current_schema(), 0)";
 
+/// The key in `meta` of the previous holder's epoch and last transaction. The row of the seat shows
+/// those of the present holder.
+pub(super) const PREVIOUS_HOLDER_KEY: &str = "previous holder";
+
 /// A connection that writes, and the epoch that it holds.
 pub(crate) struct Seated {
     pub conn: Connection,
@@ -47,7 +51,11 @@ pub(crate) fn open(
     file: &Arc<str>,
     mode: OpenMode,
 ) -> Result<Seated, StoreError> {
-    let conn = connect::writing(address).map_err(|e| StoreError::database(file, e))?;
+    let opened = match mode {
+        OpenMode::ReadWrite => connect::writing(address),
+        OpenMode::Shared | OpenMode::ReadOnly => connect::guest(address),
+    };
+    let conn = opened.map_err(|e| StoreError::database(file, e))?;
     let set_up = || -> Result<Option<i64>, DbError> {
         check_server(&conn, file)?;
         if mode == OpenMode::ReadWrite {
@@ -63,11 +71,15 @@ pub(crate) fn open(
     Ok(Seated { conn, epoch })
 }
 
-/// Refuses a server that is too old, and a database that cannot hold every text.
+/// Refuses a server that is too old, a database that cannot hold every text, and an address without
+/// a schema.
 pub(crate) fn check_server(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     let sql = "select current_setting('server_version_num')::bigint, \
                current_setting('server_version'), current_setting('server_encoding')";
     let (number, version, encoding): (i64, String, String) =
+        conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let sql = "select current_schema()::text, current_setting('search_path'), current_user::text";
+    let (schema, path, role): (Option<String>, String, String) =
         conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let unfit = |what: String| StoreError::Unfit { file: Arc::clone(file), what };
     if number < SERVER_VERSION_MIN {
@@ -75,6 +87,13 @@ pub(crate) fn check_server(conn: &Connection, file: &Arc<str>) -> Result<(), DbE
     }
     if encoding != "UTF8" {
         let what = format!("its encoding is {encoding}; create a database with encoding UTF8");
+        return Err(unfit(what).into());
+    }
+    if schema.is_none() {
+        let what = format!(
+            "its search path ({path}) names no schema that exists and that role {role} may use; \
+             create one: create schema NAME authorization {role}"
+        );
         return Err(unfit(what).into());
     }
     Ok(())
@@ -87,33 +106,60 @@ pub(crate) fn take(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     if taken {
         return Ok(());
     }
+    Err(seat_taken(conn, file).into())
+}
+
+fn seat_taken(conn: &Connection, file: &Arc<str>) -> StoreError {
     let holder = conn
         .query_row("select holder from seat", [], |row| row.get::<_, Option<String>>(0))
         .optional();
     // A new database has no such table yet.
     let holder = holder.ok().flatten().flatten().unwrap_or_else(|| "another process".to_owned());
-    Err(StoreError::SeatTaken { file: Arc::clone(file), holder: Arc::from(holder) }.into())
+    StoreError::SeatTaken { file: Arc::clone(file), holder: Arc::from(holder) }
+}
+
+/// Returns if the seat is free, or says who has it. Ends the session of a holder that was silent
+/// for so long, and says whether there was one. The schema may have any version.
+pub(crate) fn make_free(
+    conn: &Connection,
+    file: &Arc<str>,
+    silence: Duration,
+) -> Result<bool, DbError> {
+    if !is_taken(conn)? {
+        return Ok(false);
+    }
+    // A new database has no row of the seat yet.
+    if any_row(conn).is_ok() && unseat(conn, silence)? && !is_taken(conn)? {
+        return Ok(true);
+    }
+    Err(seat_taken(conn, file).into())
 }
 
 /// Begins a new epoch and returns it.
 fn begin_epoch(conn: &Connection) -> Result<i64, DbError> {
     conn.begin_writing()?;
+    // The previous holder may still ask for the outcome of its last commit.
+    let sql = "insert into meta (key, value) \
+               select $1, concat_ws(' ', epoch, xmin) from seat where epoch > 0 \
+               on conflict (key) do update set value = excluded.value";
+    conn.execute(sql, [PREVIOUS_HOLDER_KEY])?;
     let sql = format!(
         "update seat set epoch = epoch + 1, holder = $1, backend = pg_backend_pid(), \
          beat = {NOW}, figures = null returning epoch"
     );
-    let name = format!("process {} on {}", std::process::id(), host());
+    let host = host_name().unwrap_or_else(|| "this machine".to_owned());
+    let name = format!("process {} on {host}", std::process::id());
     let epoch = conn.query_row(&sql, params![name], |row| row.get(0))?;
     conn.execute("update stream set epoch = $1", [epoch])?;
     conn.control("commit")?;
     Ok(epoch)
 }
 
-/// The name of this machine, for people.
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "this machine".to_owned() } else { name.to_owned() }
+/// The name of this machine; `None` if it has none. A service manager may hide the files that
+/// contain it.
+pub fn host_name() -> Option<String> {
+    let name = rustix::system::uname().nodename().to_string_lossy().trim().to_owned();
+    (!name.is_empty()).then_some(name)
 }
 
 /// The state of a transaction shortly before its commit.
@@ -164,13 +210,22 @@ pub(crate) fn beat_and_commit(
     Ok(Row::Postgres { row: &row, first: 0 }.get(0)?)
 }
 
-/// Ends the session of a holder that has shown no sign of life for so long. Returns whether there
-/// was one.
-pub(crate) fn unseat(address: &PgAddress, silence: Duration) -> Result<bool, DbError> {
-    let conn = connect::writing(address)?;
+/// The longest wait for the end of a session, in milliseconds. The server ends it at once, unless
+/// its machine is busy.
+const END_WITHIN_MS: i64 = 1000;
+
+/// Ends the session of a holder that has shown no sign of life for so long, and waits for its end.
+/// Returns whether there was one.
+///
+/// A large change may take longer than that, and its sign of life comes with the commit. So the
+/// state of the session counts too. A process is alive if the server works for it, or if it has
+/// sent a statement lately. A server does not work for a process that must read an answer first.
+fn unseat(conn: &Connection, silence: Duration) -> Result<bool, DbError> {
     let sql = format!(
-        "select pg_terminate_backend(a.pid) from pg_stat_activity a, seat s \
-         where a.pid = s.backend and a.datname = current_database() and s.beat < {NOW} - $1"
+        "select pg_terminate_backend(a.pid, {END_WITHIN_MS}) from pg_stat_activity a, seat s \
+         where a.pid = s.backend and a.datname = current_database() and s.beat < {NOW} - $1 \
+         and (a.state = 'active' and a.wait_event_type is distinct from 'Client') is not true \
+         and (extract(epoch from a.state_change) * 1000 >= {NOW} - $1) is not true"
     );
     let silence = i64::try_from(silence.as_millis()).unwrap_or(i64::MAX);
     Ok(conn.prepare_cached(&sql)?.exists([silence])?)
@@ -222,17 +277,29 @@ fn seat_row(row: &Row<'_>) -> crate::db::sql::Result<SeatRow> {
     })
 }
 
-/// Drops all tables of the schema, under the lock of the seat.
+/// Drops the tables of a store, under the lock of the seat. Refuses a schema with other tables.
 pub(crate) fn wipe(address: &PgAddress, file: &Arc<str>) -> Result<(), DbError> {
     let conn = connect::writing(address)?;
+    check_server(&conn, file)?;
     take(&conn, file)?;
-    let sql = "select quote_ident(tablename) from pg_catalog.pg_tables \
-               where schemaname = current_schema()";
+    let sql = "select tablename::text from pg_catalog.pg_tables \
+               where schemaname = current_schema() order by 1";
     let mut statement = conn.prepare_cached(sql)?;
     let tables: Vec<String> =
         statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let ours = migrations::table_names(&conn);
+    let foreign: Vec<&str> =
+        tables.iter().filter(|name| !ours.contains(*name)).map(String::as_str).collect();
+    if !foreign.is_empty() {
+        let what = format!(
+            "it has tables of another program ({}); use an empty database or schema",
+            foreign.join(", ")
+        );
+        return Err(StoreError::Unfit { file: Arc::clone(file), what }.into());
+    }
     if !tables.is_empty() {
-        conn.execute_batch(&format!("drop table {} cascade", tables.join(", ")))?;
+        // Without `cascade`, PostgreSQL refuses if something else depends on them.
+        conn.execute_batch(&format!("drop table {}", tables.join(", ")))?;
     }
     Ok(())
 }

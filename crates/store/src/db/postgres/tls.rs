@@ -1,5 +1,5 @@
-//! TLS to PostgreSQL. As with libpq, `require` encrypts without checking who answers, and
-//! `verify-full` checks the certificate.
+//! TLS to PostgreSQL. As with libpq, `require` encrypts without checking who answers, unless the
+//! address names an authority. `verify-full` checks the certificate.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::db::sql::{Result, SqlError};
 
 /// Returns what makes TLS connections; `None` if the address does not want them.
 pub(super) fn connector(address: &PgAddress) -> Result<Option<MakeRustlsConnect>> {
-    if address.config().get_ssl_mode() == SslMode::Disable {
+    if address.hosts().iter().all(|host| host.get_ssl_mode() == SslMode::Disable) {
         return Ok(None);
     }
     let fail = |what: String| SqlError::of_kind(ErrorKind::NotEncrypted, what);

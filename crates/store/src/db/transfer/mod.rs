@@ -9,6 +9,7 @@
 mod batch;
 mod digest;
 mod ends;
+mod indexed;
 mod marker;
 mod tables;
 
@@ -133,6 +134,14 @@ pub(crate) fn table_rows(
     Ok(all)
 }
 
+/// Returns the names of the tables whose rows belong to accounts, for tests.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) fn tables_of_accounts() -> Result<Vec<String>, DbError> {
+    let mut tables = tables::copied()?;
+    tables.retain(|table| table.columns.iter().any(|column| column.name == "account"));
+    Ok(tables.into_iter().map(|table| table.name).collect())
+}
+
 /// Calls a function with each row, in the order of the primary key.
 fn each_row(
     conn: &Connection,
@@ -158,6 +167,7 @@ struct Transfer<'a> {
 impl Transfer<'_> {
     fn run(&mut self, check: Check<'_>) -> Result<MigrationSummary, StoreError> {
         let mut marker = marker::begin(&self.source, &self.target, &self.tables)?;
+        indexed::refuse_long_texts(&self.source, &self.target, &self.tables)?;
         let is_started_over = !self.is_unchanged(&marker)?;
         if is_started_over {
             marker.done.clear();

@@ -55,6 +55,11 @@ impl CopiedTable {
         format!("select {} from \"{}\" order by {key}", self.column_list(), self.name)
     }
 
+    /// The columns of the primary key, in its order.
+    pub fn key(&self) -> &[String] {
+        &self.key
+    }
+
     pub fn column_list(&self) -> String {
         quoted(self.columns.iter().map(|column| &column.name))
     }

@@ -1,12 +1,16 @@
-//! Groups of changes on a full disk.
+//! Groups of changes on a full disk, and sets with a bad job.
 
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use feed::{EntryKey, FeedId};
 use feed::{FeedUrl, Item, Outcome, Published, Time};
 
-use crate::{ErrorKind, NewEntry, NewFeed, OpenMode, PollRecord, Store};
+use super::{AppliedJob, JobWork, SetFn, SetJob, WriteJob};
+use crate::db::sql::{Connection, SqlError};
+use crate::error::DbError;
+use crate::{ErrorKind, NewEntry, NewFeed, OpenMode, PollRecord, Store, StoreError, testing};
 
 const T0: Time = Time::from_secs(1_700_000_000);
 
@@ -91,7 +95,7 @@ fn a_group_lost_to_a_full_disk_is_lost_for_all_of_it_and_the_rest_goes_on() {
     for record in records {
         let (tell, feed) = (tell.clone(), record.feed);
         let slot = store.matcher();
-        let keep = move |conn: &crate::db::sql::Connection| {
+        let keep = move |conn: &Connection| {
             crate::record::apply::record_poll(conn, record, &slot, |_, _| Ok(()))
         };
         store
@@ -110,4 +114,75 @@ fn a_group_lost_to_a_full_disk_is_lost_for_all_of_it_and_the_rest_goes_on() {
     }
     assert!(store.feed(FeedId(20)).unwrap().entries == 1, "what came after it was kept");
     assert_eq!(store.counts(T0).unwrap().polls, store.counts(T0).unwrap().entries);
+}
+
+/// A job that stores its number, or that fails in a set and alone.
+struct TestJob {
+    number: i64,
+    is_bad: bool,
+    done: Sender<(i64, bool)>,
+    in_set: bool,
+}
+
+/// Sets that were tried.
+static SETS: AtomicUsize = AtomicUsize::new(0);
+
+impl TestJob {
+    fn keep(&self, conn: &Connection) -> Result<(), DbError> {
+        if self.is_bad {
+            return Err(SqlError::of_kind(ErrorKind::Other, "a bad job").into());
+        }
+        let sql = "insert into settings (key, value) values ($1, 'x')";
+        conn.execute(sql, [format!("job {}", self.number)])?;
+        Ok(())
+    }
+}
+
+impl SetJob for TestJob {
+    fn apply(self: Box<Self>, conn: Result<&Connection, StoreError>) -> AppliedJob {
+        let file = std::sync::Arc::from("the test");
+        let alone = |conn| self.keep(conn).map_err(|fault| fault.at(&file));
+        let kept = conn.and_then(|conn| if self.in_set { Ok(()) } else { alone(conn) });
+        let (done, number) = (self.done.clone(), self.number);
+        AppliedJob::new(kept, move |kept| done.send((number, kept.is_ok())).unwrap())
+    }
+
+    fn set_fn(&self) -> SetFn {
+        |conn, jobs| {
+            SETS.fetch_add(1, Ordering::Relaxed);
+            let cast = |job| (job as &mut dyn std::any::Any).downcast_mut::<TestJob>().unwrap();
+            let mut jobs: Vec<&mut TestJob> = jobs.into_iter().map(cast).collect();
+            jobs.iter().try_for_each(|job| job.keep(conn))?;
+            jobs.iter_mut().for_each(|job| job.in_set = true);
+            Ok(jobs.len())
+        }
+    }
+}
+
+#[test]
+fn a_bad_job_costs_few_tries_and_loses_no_other() {
+    if !testing::is_postgres() {
+        eprintln!("skipped: this test needs PostgreSQL; see `xtask postgres`");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
+    let (go, wait) = channel::<()>();
+    let held = store.clone();
+    let holder = std::thread::spawn(move || held.write(move |_| Ok(wait.recv().is_ok())));
+    std::thread::sleep(Duration::from_millis(50));
+    let (done, ended) = channel();
+    let is_bad = |number: i64| matches!(number, 7 | 150);
+    for number in 0..200 {
+        let job = TestJob { number, is_bad: is_bad(number), done: done.clone(), in_set: false };
+        store.queue(WriteJob { work: JobWork::Set(Box::new(job)), patient: false }).unwrap();
+    }
+    go.send(()).unwrap();
+    assert!(holder.join().unwrap().unwrap());
+    for (number, is_kept) in ended.iter().take(200) {
+        assert_eq!(is_kept, !is_bad(number), "{number}");
+        assert_eq!(store.setting(&format!("job {number}")).unwrap().is_some(), is_kept);
+    }
+    let tried = SETS.load(Ordering::Relaxed);
+    assert!(tried < 60, "{tried} sets for 200 jobs with two bad ones");
 }

@@ -1,5 +1,7 @@
 //! Lists of feeds: states, orders, filters, pages.
 
+use feed::{FeedUrl, Outcome};
+
 use std::time::Duration;
 
 use super::*;

@@ -33,12 +33,17 @@ use rows::SetRows;
 /// 1 GB in one statement.
 const BYTES_MAX: usize = 16_000_000;
 
-/// Settings for the plans of a set's statements, until the end of the transaction. Each statement
+/// Settings for the plans of a set's statements. Each statement
 /// finds a few hundred rows by their keys, so an index is always right. A plan that was made while
 /// the tables were small would read whole tables.
 const PLANS: &str = "set local plan_cache_mode = force_generic_plan; \
     set local enable_seqscan = off; set local enable_hashjoin = off; \
     set local enable_mergejoin = off";
+
+/// Ends these settings, for the jobs that follow in the transaction.
+const USUAL_PLANS: &str = "set local plan_cache_mode to default; \
+    set local enable_seqscan to default; set local enable_hashjoin to default; \
+    set local enable_mergejoin to default";
 
 /// A poll to record, as a job of the writer.
 pub(crate) struct RecordJob {
@@ -175,6 +180,7 @@ fn record_set(
         rows.add(one, &before);
     }
     postgres.fly(&rows.into_flight(before.last_entry, last_entry))?;
+    postgres.control(USUAL_PLANS)?;
     Ok(results)
 }
 

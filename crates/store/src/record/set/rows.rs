@@ -14,7 +14,9 @@ use crate::feeds::state::{FeedTotal, SORT_TITLE};
 use crate::push::inbox;
 use crate::queries::match_set::MatchSet;
 use crate::record::grants;
-use crate::record::values::{self, EDITED, FACTS, NEW_ENTRY, NEW_KEY, STATE, VALIDATORS};
+use crate::record::values::{
+    self, EDITED, EDITED_FACTS, FACTS, NEW_ENTRY, NEW_KEY, STATE, VALIDATORS,
+};
 use crate::record::{REVISIONS_MAX, poll_history};
 use crate::{DocumentRecord, PollRecord, PushTrust};
 
@@ -92,30 +94,10 @@ impl<'a> SetRows<'a> {
         new: &HashSet<feed::EntryKey>,
     ) {
         for edit in &document.entries.edited {
-            let [title, link, author, summary, content, categories, enclosures, rest @ ..] =
-                values::edited(edit, record.at);
-            let [updated_at, edited_at, content_hash, language, facts @ ..] = rest;
-            let [category, category_source, topic, media] = facts;
+            let [a, b, c, d, e, f, g, h, i, j, k, l, facts @ ..] = values::edited(edit, record.at);
+            let [m, n, o, p, q, r, s] = facts;
             let (feed, key) = (record.feed.0.into(), edit.key.bytes().into());
-            self.edited.push([
-                feed,
-                key,
-                title,
-                link,
-                author,
-                summary,
-                content,
-                categories,
-                enclosures,
-                updated_at,
-                edited_at,
-                content_hash,
-                language,
-                category,
-                category_source,
-                topic,
-                media,
-            ]);
+            self.edited.push([feed, key, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s]);
         }
         if let Some(window) = &document.entries.window {
             let none = HashSet::new();
@@ -198,10 +180,19 @@ impl<'a> SetRows<'a> {
 }
 
 /// Replaces the texts of edited entries. All parts of the statement see the entries as they were
-/// before it, so the revisions get the earlier texts.
+/// before it, so the revisions get the earlier texts and the counts the earlier languages.
 fn edit_sql() -> String {
-    let columns = format!("feed bigint, key bytea, {EDITED}");
+    let columns = format!("feed bigint, key bytea, {EDITED}, {EDITED_FACTS}");
     let texts = assigned(EDITED, "k");
+    let facts = values::edited_facts([
+        "k.category_source",
+        "k.category",
+        "k.topic",
+        "k.lang_source",
+        "k.lang",
+        "k.lang_tag",
+        "k.lang_confidence",
+    ]);
     format!(
         "with k as (update entry_keys k set content_hash = u.content_hash from {} \
          where k.feed = u.feed and k.key = u.key returning k.entry, u.*), \
@@ -211,7 +202,15 @@ fn edit_sql() -> String {
          e.summary, e.content, e.content_hash from k join entries e on e.id = k.entry \
          cross join lateral (select count(*) as used from revisions where entry = e.id) as r \
          where r.used < {REVISIONS_MAX}), \
-         e as (update entries e set {texts} from k where e.id = k.entry returning e.id) \
+         e as (update entries e set {texts}, {facts} from k join entries o on o.id = k.entry \
+         where e.id = k.entry returning e.id, o.lang as lang_before, e.lang as lang_after), \
+         n as (insert into language_counts as c (language, entries) \
+         select w.lang, sum(w.n) from \
+         (select lang_before as lang, -1 as n from e where lang_before is distinct from lang_after \
+         union all \
+         select lang_after, 1 from e where lang_before is distinct from lang_after) as w \
+         where w.lang is not null group by w.lang \
+         on conflict (language) do update set entries = c.entries + excluded.entries) \
          insert into search_stale (entry) select e.id from e, search_progress p \
          where p.indexed_to >= e.id on conflict do nothing",
         unnest(&columns)

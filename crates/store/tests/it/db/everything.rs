@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use feed::{Domain, EntryId, FeedId, Hints, RawAnswer};
 use store::{
-    AccountId, ArticleRecord, ArticleText, CategoryOrigin, DeadLetter, EntryCategory, EntryFacts,
-    EntryLanguage, HubVerification, IconLook, IconRecord, IconRow, Identity, LanguageOrigin,
-    Location, NewArticle, NewFeed, NewPushDevice, NewQuery, NewRecording, NewRule, NewToken,
-    PlaybackPosition, PushCandidate, QueryChange, RecordedAnswer, RobotsRow, RuleAct, RuleEffect,
-    RuleStep, Scope, SessionOrigin, SettingsChange, Store, StoredPace, SubscriberRequest,
-    SubscriberRequestKind, TokenScope, testing,
+    AccountId, ArticleRecord, ArticleText, ArticleTry, CategoryOrigin, DeadLetter, EntryCategory,
+    EntryFacts, EntryLanguage, HubVerification, IconLook, IconRecord, IconRow, Identity,
+    LanguageOrigin, Location, NewArticle, NewFeed, NewPushDevice, NewQuery, NewRecording, NewRule,
+    NewToken, PlaybackPosition, PushCandidate, QueryChange, RecordedAnswer, RobotsRow, RuleAct,
+    RuleEffect, RuleStep, Scope, SessionOrigin, SettingsChange, Store, StoredPace,
+    SubscriberRequest, SubscriberRequestKind, TokenScope, testing,
 };
 
 use crate::record::retention::MatchesAll;
@@ -272,7 +272,10 @@ async fn articles(store: &Store, feed: FeedId) {
     };
     store.record_article(record).await.unwrap();
     store.request_article(EntryId(1), at(603)).unwrap();
-    store.count_article("example.org".to_owned(), at(604)).await.unwrap();
+    let counted_for = Some("example.org".to_owned());
+    let (entry_1, at_604) = (EntryId(1), at(604));
+    let one = ArticleTry { entry: entry_1, tries: 0, at: at_604, next_at: at_604, counted_for };
+    store.begin_article(one).await.unwrap();
     let robots = RobotsRow {
         origin: "https://example.org".to_owned(),
         fetched_at: at(605),

@@ -270,3 +270,22 @@ async fn a_text_with_a_zero_byte_does_not_stop_a_migration() {
     let title = store.entry(EntryId(3)).unwrap().unwrap().title.unwrap();
     assert_eq!(title.replace('\0', ""), "ab");
 }
+
+#[tokio::test]
+async fn texts_that_postgresql_cannot_index_are_named_before_anything_is_copied() {
+    if !testing::is_postgres() {
+        eprintln!("skipped: this test needs PostgreSQL; see `xtask postgres`");
+        return;
+    }
+    let (_first, from) = full().await;
+    let url = "update feeds set url = 'https://example.org/' || hex(randomblob(1400)) where id = 1";
+    testing::execute(&from, url);
+    let (_second, to) = elsewhere();
+    let error = refused(&from, &to).to_string();
+    for part in ["feeds, id 1: url with 2820 bytes", "Nothing was copied", "`tidings feed move`"] {
+        assert!(error.contains(part), "{error}");
+    }
+    testing::execute(&from, "update feeds set url = 'https://example.org/short' where id = 1");
+    quietly(&from, &to).unwrap();
+    assert_eq!(testing::rows(&to), testing::rows(&from));
+}

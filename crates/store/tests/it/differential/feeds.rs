@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use feed::Domain;
-use store::{ExpectedPoll, ExpectedPolls, NewFeed, Replan, SettingsChange, StoredPace};
+use feed::{Domain, FetchSetting};
+use store::{
+    ExpectedPoll, ExpectedPolls, FetchSettingRow, NewFeed, Replan, SettingsChange, StoredPace,
+};
 
 use super::step::{Act, Step};
 use super::{Side, said};
@@ -53,6 +55,39 @@ pub fn take(side: &Side, step: &Step) -> Option<String> {
             }],
             progress: step.n.to_le_bytes().to_vec(),
         })),
+        _ => return requests(side, step),
+    })
+}
+
+/// Calls about the requests of a feed, and about single settings.
+fn requests(side: &Side, step: &Step) -> Option<String> {
+    let (store, feed, now) = (&side.store, step.feed(), step.now());
+    let region = step.flag.then(|| ["north", "south"][(step.n % 2) as usize]);
+    Some(match step.act {
+        Act::StoreKnownPace => side.wait(store.store_known_pace(StoredPace {
+            domain: Domain::from_stored(&format!("d{}.example", step.n % 4)),
+            last_request_at: Some(now),
+            not_before: step.flag.then_some(now),
+            reason: step.some_word().map(str::to_owned),
+        })),
+        Act::SetFetchSettings => {
+            let kinds = [FetchSetting::Cookie, FetchSetting::Header("x-a".to_owned())];
+            let n_set = (step.n % 3) as usize;
+            let remove = if step.flag { vec![kinds[0].clone()] } else { Vec::new() };
+            let set = kinds.iter().take(n_set).map(|setting| FetchSettingRow {
+                feed,
+                setting: setting.clone(),
+                origin: step.word(),
+                shown: step.some_word().map(str::to_owned),
+                sealed: (!step.flag).then(|| vec![0, 255, 10]),
+            });
+            said(store.set_fetch_settings(feed, set.collect(), remove, now))
+        }
+        Act::SetFeedRegion => said(store.set_feed_region(feed, region)),
+        Act::SetTagRegion => said(store.set_tag_region(&format!("t{}", step.n % 3), region)),
+        Act::SetOwnSetting => said(store.set_own_setting("k2", step.some_word())),
+        Act::SharedSetting => said(store.shared_setting("k3", step.word)),
+        Act::TryWriting => said(store.try_writing(now)),
         _ => return None,
     })
 }

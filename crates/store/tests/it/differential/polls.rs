@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use feed::{FeedId, Item, Outcome, Trouble};
+use feed::{Domain, FeedId, Item, Outcome, RawAnswer, Trouble};
 use futures_util::future::join_all;
 use store::{
-    Decision, FeedRetention, Gone, KEYS_AGE_MIN, NextPoll, PendingRedirect, PollProblem,
-    PollRecord, Retention, SearchWords,
+    Decision, EntryLanguage, FeedRetention, Gone, GrantRow, KEYS_AGE_MIN, LanguageOrigin,
+    NewRecording, NextPoll, PendingRedirect, PollProblem, PollRecord, RecordedAnswer, Retention,
+    SearchWords,
 };
 
 use super::step::{Act, Step};
@@ -55,8 +56,55 @@ pub fn take(side: &Side, step: &Step) -> Option<String> {
         },
         Act::Retain => said(store.retain(&retention(step), now + Duration::from_secs(86_400))),
         Act::Index => index(side, step),
+        Act::PollRecorded => record(&|| recorded(side, step)),
+        Act::BeginRecording => {
+            let new = NewRecording {
+                started_at: now,
+                ends_at: now + Duration::from_secs(9 * 86_400),
+                policy: step.word(),
+                user_agent: "Tidings/test".to_owned(),
+                feed_bytes_max: step.flag.then_some(200),
+                bytes_max: step.bit(1).then_some(2000),
+            };
+            said(store.begin_recording(new))
+        }
+        Act::EndRecording => said(store.end_recording(now)),
+        Act::StoreGrants => grants(side, step),
+        Act::EndGrants => {
+            let numbers = vec![1, u64::from(step.n % 5)];
+            side.wait(store.end_grants(side.epoch, "here", numbers, Duration::ZERO))
+        }
         _ => return None,
     })
+}
+
+/// Stores requests under way. Some have ended already. The epochs of the databases differ.
+fn grants(side: &Side, step: &Step) -> String {
+    let number = u64::from(step.n % 5);
+    let row = GrantRow {
+        number,
+        domain: Domain::from_stored("d1.example"),
+        terminal: if step.flag { "here" } else { "there" }.to_owned(),
+    };
+    let life = Duration::from_secs(if step.bit(3) { 900 } else { 0 });
+    let ended = vec![number, number + 1];
+    let stored = side.wait(side.store.store_grants(side.epoch, Vec::new(), ended, life));
+    let stored = stored + &side.wait(side.store.store_grants(side.epoch, vec![row], vec![], life));
+    stored + &side.wait(side.store.remove_ended_grants())
+}
+
+/// A poll whose messages are kept.
+fn recorded(side: &Side, step: &Step) -> PollRecord {
+    let mut record = polled(side, step, step.feed());
+    let answer = RawAnswer {
+        request: b"GET / HTTP/1.1\r\n".to_vec(),
+        head: step.word.as_bytes().to_vec(),
+        remote: step.flag.then(|| [192, 0, 2, 1].into()),
+        body: (!step.n.is_multiple_of(3)).then(|| vec![0, step.n as u8 % 4, 255]),
+    };
+    let (url, hops) = (step.url(step.n).as_str().to_owned(), step.n % 2);
+    record.raw = Some(Box::new(RecordedAnswer { url, hops, answer }));
+    record
 }
 
 /// A document with some of nine items. Their texts depend on the step, so that entries change.
@@ -65,6 +113,16 @@ fn polled(side: &Side, step: &Step, feed: FeedId) -> PollRecord {
     let document = record.document_mut();
     document.facts.title = step.some_word().map(str::to_owned);
     document.facts.language = step.flag.then(|| "de".to_owned());
+    document.facts.icon = step.bit(2).then(|| "https://d1.example/icon.png".to_owned());
+    for new in &mut document.entries.new {
+        new.facts.wants_article = step.bit(9);
+        new.facts.topic = step.bit(10).then_some(11);
+        new.facts.language = step.bit(11).then(|| EntryLanguage {
+            tag: "de-AT".to_owned(),
+            source: LanguageOrigin::Detected,
+            confidence_permille: Some(990),
+        });
+    }
     if step.n.is_multiple_of(3) {
         document.facts.hub = Some("https://hub.example/".to_owned());
         document.facts.topic = Some(step.url(feed.0).as_str().to_owned());

@@ -55,6 +55,8 @@ pub fn take(side: &Side, step: &Step) -> Option<String> {
         Act::TakeCloudNotices => side.wait(store.take_cloud_notices()),
         Act::EndClouds if step.n.is_multiple_of(3) => side.wait(store.end_clouds()),
         Act::EndClouds => said(store.cloud(feed)),
+        Act::NoteHubRefused => side.wait(store.note_hub_refused(step.small(), later, step.word())),
+        Act::TakeRefusedPushes => side.wait(store.take_refused_pushes()),
         _ => return None,
     })
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use feed::{Domain, QueryId};
 use store::{
-    DeadLetter, DeliveryId, NewQuery, QueryChange, SubscriberProtocol, SubscriberRequest,
-    SubscriberRequestKind,
+    AccountId, DeadLetter, DeliveryId, NewQuery, QueryChange, QueryScope, SubscriberProtocol,
+    SubscriberRequest, SubscriberRequestKind,
 };
 
+use super::people::{account, known_account};
 use super::step::{Act, Step};
 use super::{Side, said};
 
@@ -19,6 +20,17 @@ pub fn take(side: &Side, step: &Step) -> Option<String> {
         Act::PutQuery => {
             let past = step.flag.then(|| now - Duration::from_secs(20 * 86_400));
             said(store.change_queries(vec![QueryChange::Put(query(step))], past, now))
+        }
+        Act::PutQueryOf => {
+            let query = query_of(account(step), step);
+            known_account(store, account(step), || said(store.change_queries(query, None, now)))
+        }
+        Act::ShareQuery => said(store.share_query(&name(step), step.flag)),
+        Act::HandOverQueries => said(store.hand_over_queries()),
+        Act::DropAbandonedQueries => said(store.drop_abandoned_queries(now)),
+        Act::DeliverLetter => side.wait(store.letter_delivered(DeliveryId(id), position, now)),
+        Act::RefuseLetter => {
+            side.wait(store.letter_refused(DeliveryId(id), position, step.word(), now))
         }
         Act::DropQuery => {
             said(store.change_queries(vec![QueryChange::Drop(name(step))], None, now))
@@ -74,10 +86,15 @@ fn query(step: &Step) -> NewQuery {
         text: ["Alpha", "a", "Alpha 3"][(step.feed % 3) as usize].to_owned(),
         urls: if step.flag { vec![step.url(step.n), step.url(step.feed)] } else { Vec::new() },
         receivers: vec!["file got".to_owned(), format!("webhook https://r{}.example/", step.feed)],
-        scope: store::QueryScope::default(),
+        scope: QueryScope::default(),
         link_key: step.word(),
         signing_key: "signs".to_owned(),
     }
+}
+
+fn query_of(owner: AccountId, step: &Step) -> Vec<QueryChange> {
+    let scope = QueryScope { owner: Some(owner), shared: step.bit(4) };
+    vec![QueryChange::Put(NewQuery { scope, urls: Vec::new(), ..query(step) })]
 }
 
 fn kind(step: &Step) -> SubscriberRequestKind {

@@ -65,6 +65,8 @@ fn feeds(answers: &mut Answers, store: &Store, step: &Step) {
     answers.add("tags", said(store.tags()));
     answers.add("setting", said(store.setting("k1")));
     answers.add("domain_states", said_sorted(store.domain_states()));
+    let domain = feed::Domain::from_stored("d1.example");
+    answers.add("domain_not_before", said(store.domain_not_before(&domain)));
     answers.add("feed_count", said(store.feed_count()));
     answers.add("counts", said(store.counts(step.now())));
     // The databases need different space.

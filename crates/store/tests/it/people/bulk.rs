@@ -88,7 +88,10 @@ fn undone(store: &Store, scope: BulkScope, act: impl FnOnce() -> BulkDone) -> Bu
     let number = done.number.expect("it can be undone");
     assert_ne!(everything(store, &accounts), before, "it changed something");
     assert_eq!(store.check().unwrap(), []);
-    let (row, _) = store.undo_bulk(scope.actor, Some(number), at(100)).unwrap().expect("undone");
+    let (row, _) = store
+        .undo_bulk(BulkScope { owner: AccountId::LOCAL, ..scope }, Some(number), at(100))
+        .unwrap()
+        .expect("undone");
     assert_eq!(row.number, number);
     assert_eq!(everything(store, &accounts), before, "{}", row.what);
     assert_eq!(store.check().unwrap(), []);
@@ -274,17 +277,17 @@ fn changes_are_a_stack_that_is_bounded_in_number_and_time() {
     let newest: Vec<i64> = numbers.iter().rev().copied().take(20).collect();
     assert_eq!(listed.iter().map(|row| row.number).collect::<Vec<_>>(), newest);
     assert_eq!(listed[0].what, "changed 1");
-    let undo = |number| store.undo_bulk(AccountId::LOCAL, number, T0).unwrap();
+    let undo = |number| store.undo_bulk(INSTANCE, number, T0).unwrap();
     assert!(undo(Some(numbers[23])).is_none(), "the last change comes first");
     assert!(undo(Some(numbers[24])).is_some());
     assert!(undo(Some(numbers[24])).is_none());
     assert!(undo(Some(numbers[23])).is_some());
     assert_eq!(undo(None).unwrap().0.number, numbers[22]);
     let anna = AccountId(7);
-    assert!(store.undo_bulk(anna, None, T0).unwrap().is_none());
+    assert!(store.undo_bulk(own(anna), None, T0).unwrap().is_none());
     let late = T0 + BULK_UNDO_LASTS + Duration::from_secs(1);
     assert_eq!(store.bulk_changes(AccountId::LOCAL, late).unwrap(), []);
-    assert!(store.undo_bulk(AccountId::LOCAL, None, late).unwrap().is_none());
+    assert!(store.undo_bulk(INSTANCE, None, late).unwrap().is_none());
     tag(99, late);
     assert_eq!(store.bulk_changes(AccountId::LOCAL, T0).unwrap().len(), 1, "old ones are deleted");
     // The row of an account goes with it.
@@ -292,6 +295,65 @@ fn changes_are_a_stack_that_is_bounded_in_number_and_time() {
     change(&store, own(anna), &all(), &tagging(&["t"], &[]), late);
     store.remove_account(anna).unwrap();
     assert_eq!(store.bulk_changes(anna, late).unwrap(), []);
+}
+
+#[test]
+fn an_account_that_is_not_an_admin_any_more_undoes_its_own_changes_only() {
+    let Fresh { store, folder: _folder } = fresh();
+    add(&store, "https://a.org/", &["x"]);
+    let anna = store.add_account("anna", "hash", T0).unwrap().unwrap();
+    let as_admin = BulkScope { actor: anna, owner: AccountId::LOCAL };
+    let changes: [&dyn Fn(); 5] = [
+        &|| drop(change(&store, own(anna), &all(), &pausing(true), at(1))),
+        &|| drop(change(&store, as_admin, &all(), &tagging(&["y"], &[]), at(1))),
+        &|| drop(change(&store, as_admin, &all(), &FeedsChange::Unsubscribe, at(1))),
+        &|| {
+            let what = |_| "renamed".to_owned();
+            store.rename_tag_undoably(as_admin, "y", Some("z"), what, at(1)).unwrap();
+        },
+        &|| drop(store.order_tags(as_admin, &texts(&["z"]), "order", at(1)).unwrap()),
+    ];
+    for make in changes {
+        make();
+        let before = everything(&store, &[anna]);
+        let n_changes = store.bulk_changes(anna, at(2)).unwrap().len();
+        let refused = store.undo_bulk(own(anna), None, at(2));
+        assert!(matches!(refused, Err(StoreError::NeedsAdmin)), "{refused:?}");
+        assert_eq!(everything(&store, &[anna]), before);
+        assert_eq!(store.bulk_changes(anna, at(2)).unwrap().len(), n_changes, "it waits");
+    }
+    change(&store, own(anna), &all(), &tagging(&["mine"], &[]), at(3));
+    assert!(store.undo_bulk(own(anna), None, at(4)).unwrap().is_some());
+    assert!(store.undo_bulk(as_admin, None, at(4)).unwrap().is_some());
+}
+
+#[test]
+fn an_undo_of_settings_leaves_later_changes_alone() {
+    let Fresh { store, folder: _folder } = fresh();
+    let a = add(&store, "https://a.org/", &[]);
+    let b = add(&store, "https://b.org/", &[]);
+    let set = |feed, policy: Option<&str>, paused| {
+        let policy = policy.map(|policy| Some(policy.to_owned()));
+        let later = SettingsChange { policy, paused, ..SettingsChange::default() };
+        store.set_feed(feed, &later).unwrap();
+    };
+    let settings = || {
+        [a, b].map(|feed| {
+            let row = store.feed(feed).unwrap();
+            (row.settings.policy, row.settings.paused)
+        })
+    };
+    set(b, Some("fixed 2h"), None);
+    let before = settings();
+    let wish = FeedsChange::Set { policy: Some(Some("fixed 3h".to_owned())), paused: Some(true) };
+    change(&store, INSTANCE, &all(), &wish, at(1));
+    set(a, Some("fixed 9h"), Some(Some(false)));
+    let later = settings()[0].clone();
+    assert!(store.undo_bulk(INSTANCE, None, at(2)).unwrap().is_some());
+    assert_eq!(settings(), [later, before[1].clone()]);
+    // The removal of a policy is undone too.
+    let wish = FeedsChange::Set { policy: Some(None), paused: None };
+    undone(&store, INSTANCE, || change(&store, INSTANCE, &all(), &wish, at(3)));
 }
 
 /// Twenty thousand feeds, by statements that insert them at once.
@@ -324,12 +386,12 @@ fn twenty_thousand_feeds_are_changed_and_undone_in_seconds() {
     change(&store, own(anna), &tagged("a"), &FeedsChange::Unsubscribe, at(2));
     assert_eq!(store.subscriptions(anna).unwrap(), []);
     for _ in 0..2 {
-        assert!(store.undo_bulk(anna, None, at(3)).unwrap().is_some());
+        assert!(store.undo_bulk(own(anna), None, at(3)).unwrap().is_some());
     }
     assert_eq!(store.subscriptions(anna).unwrap().len(), n);
     let many = FeedSelection::Feeds((1..=n as u32).map(FeedId).collect());
     assert_eq!(change(&store, INSTANCE, &many, &pausing(true), at(4)).n_feeds, n);
-    assert!(store.undo_bulk(AccountId::LOCAL, None, at(5)).unwrap().is_some());
+    assert!(store.undo_bulk(INSTANCE, None, at(5)).unwrap().is_some());
     assert!(begun.elapsed() < Duration::from_secs(60), "took {:?}", begun.elapsed());
     assert_eq!(store.check().unwrap(), []);
     let what = |_| String::new();

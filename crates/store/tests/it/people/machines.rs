@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{
-    BeatAnswer, Location, MachineBeat, MachineRole, MachineWish, OpenMode, Store, testing,
+    BeatAnswer, Location, MachineBeat, MachineRole, MachineState, MachineWish, OpenMode, Store,
+    testing,
 };
 
 use crate::sample::{T0, fresh};
@@ -59,6 +60,46 @@ fn a_row_lives_with_its_process() {
     assert_eq!(testing::count(&f.store, "machines"), 1, "old rows vanish");
     f.store.leave_machine("t", "c").unwrap();
     assert_eq!(testing::count(&f.store, "machines"), 0);
+}
+
+/// A new controller has just heard of the terminals, and does not know since when they work.
+#[test]
+fn a_terminal_keeps_its_beginning_through_a_change_of_the_controller() {
+    let f = fresh();
+    let Location::Postgres(_) = testing::location(f.folder.path()) else { return };
+    let later = T0 + Duration::from_secs(60);
+    let since_of = |role, first: &str, second: &str| {
+        let second = MachineBeat { since: later, ..beat("m", second, role) };
+        f.store.beat_machines(vec![beat("m", first, role)]).unwrap();
+        f.store.beat_machines(vec![second]).unwrap();
+        let since = f.store.machines().unwrap().machines[0].since;
+        f.store.leave_machine("m", "a").unwrap();
+        f.store.leave_machine("m", "b").unwrap();
+        since
+    };
+    assert_eq!(since_of(MachineRole::Terminal, "a", "a"), T0);
+    assert_eq!(since_of(MachineRole::Terminal, "a", "b"), later, "it was started again");
+    assert_eq!(since_of(MachineRole::Controller, "a", "a"), later, "it has another role");
+}
+
+#[test]
+fn a_process_that_misses_two_beats_is_silent() {
+    let f = fresh();
+    let location = testing::location(f.folder.path());
+    let Location::Postgres(_) = location else { return };
+    let roles = [("s", MachineRole::Standby), ("t", MachineRole::Terminal)];
+    let beats = || roles.map(|(name, role)| beat(name, "a", role)).to_vec();
+    let states = || {
+        let rows = f.store.machines().unwrap().machines;
+        rows.iter().map(|row| row.state()).collect::<Vec<_>>()
+    };
+    f.store.beat_machines(beats()).unwrap();
+    assert_eq!(states(), [MachineState::Waiting, MachineState::Working]);
+    f.store.ask_machine("t", MachineWish::Drain).unwrap();
+    testing::execute(&location, "update machines set beat = beat - 5000");
+    assert_eq!(states(), [MachineState::Silent, MachineState::Draining]);
+    f.store.beat_machines(beats()).unwrap();
+    assert_eq!(states(), [MachineState::Waiting, MachineState::Draining]);
 }
 
 #[test]

@@ -2,8 +2,11 @@
 
 mod accounts;
 mod bulk;
+mod feed_order;
+mod limits;
 mod machines;
 mod moved_in;
+mod private_feeds;
 mod requests;
 mod statistics;
 mod subscriptions;

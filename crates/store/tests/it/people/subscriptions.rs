@@ -203,6 +203,13 @@ fn an_address_with_a_secret_is_one_feed_for_each_account() {
     assert!(store.feed_of(two.anna, common).is_err() && store.feed_of(two.bert, common).is_ok());
     assert_eq!(store.own_feed(two.bert, common, T0).unwrap(), Some(common), "now only bert's");
     assert_eq!(store.owner_of_feed(common).unwrap(), Some(two.bert));
+    // Nobody may have the feeds of an account that has left, also not the instance.
+    assert_eq!(store.abandoned_feeds().unwrap(), []);
+    assert!(store.remove_account(two.bert).unwrap());
+    assert_eq!(store.abandoned_feeds().unwrap(), [berts, common]);
+    assert!(store.remove_account(two.anna).unwrap(), "the last one");
+    assert_eq!(store.abandoned_feeds().unwrap(), [berts, common]);
+    assert_eq!(store.owner_of_feed(own).unwrap(), Some(AccountId::LOCAL));
     assert_eq!(store.check().unwrap(), []);
 }
 
@@ -217,11 +224,9 @@ fn secrets_of_settings_make_a_feed_private_and_labels_stay_with_what_one_sees() 
     assert!(store.subscribe_to(two.bert, of_instance, &[], T0).is_err());
     let common = two.subscribe(two.anna, "https://common.org/", &["a"]);
     two.subscribe(two.bert, "https://common.org/", &["b", "c"]);
-    let people = [AccountId::LOCAL, two.anna, two.bert];
-    let audience = store.feed_audience(common, &people).unwrap();
-    assert_eq!(audience[&two.anna], ["a"]);
-    assert_eq!(audience[&two.bert], ["b", "c"]);
-    assert!(!store.feed_audience(two.old, &people).unwrap().contains_key(&two.bert));
+    let reader_tags = |account, feed| store.reader_tags(account, feed).unwrap();
+    assert_eq!(reader_tags(two.bert, common), Some(vec!["b".to_owned(), "c".to_owned()]));
+    assert_eq!(reader_tags(two.bert, two.old), None);
     // Entries 1 and 2 are of a feed that bert does not read.
     poll(store, common, &["3"], at(20));
     let all = [EntryId(1), EntryId(2), EntryId(3)];

@@ -1,136 +1,13 @@
 //! Queries inside the transaction of a poll: positions, state, undone jobs, and the feeds that only
 //! queries need.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use feed::{EntryId, FeedId};
-use store::{
-    ArrivedEntry, EntryMatcher, FeedState, NewQuery, QueryChange, QueryId, QueryMatch,
-    QueryStateChange, RelevantShare, Store,
-};
+use store::{FeedState, QueryChange, Store};
 
-use crate::sample::{Fresh, T0, add, at, fresh, items, new_feed, poll, seen, url};
-
-/// A matcher that matches entries whose title contains the query's text. It stores one state record
-/// for each match, and panics at a certain word.
-#[derive(Default)]
-struct Words {
-    queries: Vec<(QueryId, String, u64)>,
-    changes: Vec<QueryStateChange>,
-    /// The state that the test reads: each query with the number of its records.
-    shown: Shown,
-    /// Notified before a replay reads its first entry.
-    trial: Option<Trial>,
-    held: Option<Trial>,
-}
-
-/// Notifies the test that a replay has started, and waits until it may continue.
-type Trial = (SyncSender<()>, Arc<Mutex<Receiver<()>>>);
-
-impl Words {
-    fn show(&self) {
-        let shown = self.queries.iter().map(|(_, text, n)| (text.clone(), *n)).collect();
-        *self.shown.lock().unwrap() = shown;
-    }
-}
-
-impl EntryMatcher for Words {
-    fn fresh(&self) -> Box<dyn EntryMatcher> {
-        Box::new(Words { held: self.trial.clone(), ..Words::default() })
-    }
-
-    fn is_empty(&self) -> bool {
-        self.queries.is_empty()
-    }
-
-    fn clear(&mut self) {
-        self.queries.clear();
-        self.changes.clear();
-    }
-
-    fn put(&mut self, id: QueryId, _: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
-        self.remove_query(id);
-        self.queries.push((id, text.to_owned(), records.last().map_or(0, |(n, _)| *n)));
-        self.show();
-        Vec::new()
-    }
-
-    fn remove_query(&mut self, id: QueryId) {
-        self.queries.retain(|(other, ..)| *other != id);
-    }
-
-    fn reads(&self, feed_url: &str, _: &[String]) -> bool {
-        !feed_url.contains("unread")
-    }
-
-    fn match_entry(&mut self, entry: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
-        if let Some((tell, go)) = self.held.take() {
-            tell.send(()).unwrap();
-            let went_on = go.lock().unwrap().recv_timeout(Duration::from_secs(10));
-            went_on.expect("a poll waits for the look at the past");
-        }
-        let title = entry.title.unwrap_or_default();
-        assert!(!title.contains("bomb"), "a fault of ours");
-        let mut kept = Vec::new();
-        for (id, text, n) in &mut self.queries {
-            if title.contains(text.as_str()) {
-                *n += 1;
-                let bytes = entry.id.0.to_le_bytes().to_vec();
-                self.changes.push(QueryStateChange::Remember { query: *id, number: *n, bytes });
-                kept.push(QueryMatch { query: *id, partner: None });
-            }
-        }
-        self.show();
-        kept
-    }
-
-    fn take_changes(&mut self) -> Vec<QueryStateChange> {
-        std::mem::take(&mut self.changes)
-    }
-
-    fn decayed_share(&self, before: RelevantShare, n_seen: u32, n_kept: u32) -> RelevantShare {
-        RelevantShare {
-            seen: before.seen + f64::from(n_seen),
-            kept: before.kept + f64::from(n_kept),
-        }
-    }
-}
-
-fn put(name: &str, text: &str, urls: &[&str]) -> QueryChange {
-    QueryChange::Put(NewQuery {
-        name: name.to_owned(),
-        text: text.to_owned(),
-        urls: urls.iter().map(|text| url(text)).collect(),
-        receivers: vec![format!("webhook https://example.org/{name}")],
-        scope: store::QueryScope::default(),
-        link_key: "link".to_owned(),
-        signing_key: "sign".to_owned(),
-    })
-}
-
-/// The text of each query with the number of its records.
-type Shown = Arc<Mutex<Vec<(String, u64)>>>;
-
-fn watched() -> (Fresh, Shown) {
-    let fresh = fresh();
-    let words = Words::default();
-    let shown = Arc::clone(&words.shown);
-    fresh.store.install(Box::new(words)).unwrap();
-    (fresh, shown)
-}
-
-fn apply(store: &Store, changes: Vec<QueryChange>) -> store::QueriesChanged {
-    store.change_queries(changes, None, T0).unwrap()
-}
-
-/// Positions and entries of a query.
-fn kept(store: &Store, name: &str) -> Vec<(i64, i64)> {
-    let query = store.query(name).unwrap().unwrap();
-    let page = store.query_entries(query.id, 0, 1000).unwrap();
-    page.entries.iter().map(|found| (found.position, found.entry.id.0)).collect()
-}
+use super::words::{Words, apply, kept, put, watched};
+use crate::sample::{Fresh, T0, add, at, items, new_feed, poll, seen};
 
 #[test]
 fn positions_ascend_for_each_query_by_itself() {
@@ -208,57 +85,6 @@ fn a_replaced_query_keeps_its_number_positions_and_receivers() {
     assert!(store.deliveries_due(at(12)).unwrap().is_empty());
     apply(store, vec![put("Q", "red", &[])]);
     assert!(store.query("Q").unwrap().unwrap().id > before.id, "a number is never given twice");
-}
-
-#[test]
-fn the_past_is_kept_on_request_once_and_before_the_present() {
-    let (fresh, shown) = watched();
-    let store = &fresh.store;
-    let feed = add(store, "https://example.org/a");
-    poll(store, feed, &["red 0"], at(-100_000));
-    let ids = poll(store, feed, &["red 2", "red 1"], at(0));
-    apply(store, vec![put("Other", "title", &[])]);
-    let changed = store.change_queries(vec![put("Red", "red", &[])], Some(at(-50)), at(1)).unwrap();
-    assert_eq!(changed.n_past, 2);
-    assert_eq!(kept(store, "Red"), [(1, ids[0]), (2, ids[1])]);
-    assert!(kept(store, "Other").is_empty(), "the others are not asked about the past");
-    poll(store, feed, &["red 3", "red 2", "red 1"], at(10));
-    assert_eq!(kept(store, "Red").len(), 3);
-    let again = store.change_queries(vec![put("Red", "red", &[])], Some(at(-200_000)), at(20));
-    assert_eq!(again.unwrap().n_past, 1, "only what it did not have");
-    assert_eq!(kept(store, "Red").len(), 4);
-    let remembered = shown.lock().unwrap().iter().find(|(text, _)| text == "red").unwrap().1;
-    assert_eq!(remembered, 4, "its memory is that of all it was shown");
-}
-
-/// An entry recorded during a replay comes last in it, and gets one position.
-#[test]
-fn polls_go_on_while_the_past_is_looked_at() {
-    let fresh = fresh();
-    let store = &fresh.store;
-    let ((tell, told), (go, wait)) = (sync_channel(1), sync_channel(1));
-    let trial = Some((tell, Arc::new(Mutex::new(wait))));
-    store.install(Box::new(Words { trial, ..Words::default() })).unwrap();
-    let (feed, gone) = (add(store, "https://a.org/"), add(store, "https://b.org/"));
-    let mut ids = poll(store, feed, &["red 2", "red 1"], at(0));
-    poll(store, gone, &["red 3"], at(1));
-    let changed = std::thread::scope(|scope| {
-        let change = scope.spawn(|| {
-            let changes = vec![put("Old", "old", &[]), QueryChange::Drop("Old".to_owned())];
-            let changes = [changes, vec![put("Red", "red", &[])]].concat();
-            store.change_queries(changes, Some(at(-50)), at(1))
-        });
-        told.recv_timeout(Duration::from_secs(10)).unwrap();
-        ids.extend(poll(store, feed, &["red 4", "red 2", "red 1"], at(2)));
-        store.remove_feed(gone).unwrap();
-        go.send(()).unwrap();
-        change.join().unwrap().unwrap()
-    });
-    assert_eq!(changed.n_past, 3);
-    ids.extend(poll(store, feed, &["red 5", "red 4", "red 2", "red 1"], at(3)));
-    let expected: Vec<(i64, i64)> = (1..).zip(ids).collect();
-    assert_eq!(kept(store, "Red"), expected);
-    assert_eq!(store.check().unwrap(), []);
 }
 
 #[test]

@@ -2,3 +2,5 @@
 
 mod change;
 mod deliveries;
+mod past;
+mod words;

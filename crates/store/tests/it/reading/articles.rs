@@ -40,7 +40,7 @@ async fn index_all(store: &Store) -> usize {
         }
         n += rows.len();
         let ids: Vec<EntryId> = rows.iter().map(|row| row.id).collect();
-        let texts = store.article_texts(&ids).unwrap();
+        let texts = store.article_texts(&ids, 1000).unwrap();
         let words = |row: store::EntryRow| SearchWords {
             entry: row.id,
             edited_at: row.edited_at,
@@ -80,4 +80,26 @@ async fn old_articles_go_and_their_entries_stay() {
     assert_eq!(f.store.feed(feed).unwrap().entries, N_OLD as u64 + 2, "the entries stay");
     assert_eq!(index_all(&f.store).await, N_OLD, "searches forget the words of the articles");
     assert_eq!(f.store.check().unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_reads_no_books() {
+    let f = fresh();
+    let feed = add(&f.store, "https://example.org/feed");
+    let id = EntryId(poll(&f.store, feed, &["a"], at(0))[0]);
+    let text = "ü".repeat(3000);
+    let text = ArticleText { text, ..ArticleText::default() };
+    let new = NewArticle { text, page: None, facts: None, etag: None, last_modified: None };
+    let record = ArticleRecord {
+        entry: id,
+        fetched_at: at(1),
+        url: "https://example.org/a".to_owned(),
+        extractor: "test 1".to_owned(),
+        content: Ok(new),
+    };
+    f.store.record_article(record).await.unwrap();
+    for (chars_max, expect) in [(1000, 1000), (5000, 3000)] {
+        let texts = f.store.article_texts(&[id], chars_max).unwrap();
+        assert_eq!(texts[&id].1.chars().count(), expect);
+    }
 }

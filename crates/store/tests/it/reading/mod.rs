@@ -2,6 +2,7 @@
 
 mod articles;
 mod entries;
+mod icons;
 mod list;
 mod search;
 mod search_parity;

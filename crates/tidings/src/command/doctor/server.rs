@@ -58,6 +58,7 @@ fn judge(report: &ServerReport, config: &Config) -> ServerChecks {
     checks.extend(locale(report));
     checks.extend(rights(report));
     checks.push(durability(report));
+    checks.extend(takeover(report));
     checks.push(connections(report, config));
     checks.push(distance(report));
     checks.push(encryption(report));
@@ -151,6 +152,19 @@ fn durability(report: &ServerReport) -> DoctorCheck {
         report.role
     );
     DoctorCheck::trouble("durability", says, remedy)
+}
+
+/// Without the times of sessions, a waiting process ends the session of one that works on a long
+/// change.
+fn takeover(report: &ServerReport) -> Option<DoctorCheck> {
+    if report.tracks_activities {
+        return None;
+    }
+    let says = "track_activities is off: a waiting process cannot tell whether the one that \
+                records is busy or hangs"
+        .to_owned();
+    let remedy = "set track_activities = on in postgresql.conf, and reload the server".to_owned();
+    Some(DoctorCheck::trouble("takeover", says, remedy))
 }
 
 fn connections(report: &ServerReport, config: &Config) -> DoctorCheck {

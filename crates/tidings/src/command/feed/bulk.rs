@@ -82,7 +82,9 @@ async fn carry_out(
     wish: BulkCommand,
     account: Option<i64>,
 ) -> Result<(usize, String), CliError> {
-    let command = Command::Bulk { wish, account, everyone: false };
+    // The operator also undoes what an account has changed for everybody.
+    let everyone = matches!(wish, BulkCommand::Undo { .. });
+    let command = Command::Bulk { wish, account, everyone };
     match access::carry_out(config, command, &|_, _| ()).await? {
         CommandResult::Changed { feeds, what, .. } => Ok((feeds, what)),
         _ => Err(other_answer()),

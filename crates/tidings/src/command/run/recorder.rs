@@ -2,14 +2,14 @@
 //! figures. Over PostgreSQL it begins when this process gets the seat, and ends when it loses it.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dispatch::Stopwatch;
 use engine::{BusRoad, Clock, EarlierEpochs, Engine, EngineMachine, Watch};
 use feed::Time;
 use fetch::Fetcher;
-use store::{Location, MachineWish, OpenMode, Store, StoreError};
+use store::{Location, MachineWish, SeatWaiter, Store, StoreError};
 use tokio::sync::watch;
 
 use super::cut_off::{CutOff, another_waits};
@@ -24,14 +24,14 @@ use crate::config::Config;
 use crate::error::CliError;
 
 /// How often a waiting process tries to get the seat.
-const TRY_EVERY: Duration = Duration::from_millis(400);
+const TRY_EVERY: Duration = Duration::from_millis(200);
 /// How often the engine checks that it still has the seat.
 const CHECK_EVERY: Duration = Duration::from_millis(100);
 /// How often the engine checks that it reaches the bus.
 const CHECK_BUS_EVERY: Duration = Duration::from_secs(1);
 /// How often the figures are stored for other processes.
 const FIGURES_EVERY: Duration = Duration::from_secs(1);
-/// How long a process that gave its seat back lets others take it. They try twice a second.
+/// How long a process that gave its seat back lets others take it. They try five times a second.
 const STEP_DOWN_PAUSE: Duration = Duration::from_secs(5);
 /// How long an engine that has lost its seat may take to end.
 const END_LIMIT: Duration = Duration::from_secs(5);
@@ -53,6 +53,8 @@ pub struct Recorder {
     pub earlier: EarlierEpochs,
     /// The request of an operator to this process.
     pub wish: watch::Receiver<MachineWish>,
+    /// The wait for the seat of a shared database.
+    pub waiter: Arc<Mutex<SeatWaiter>>,
 }
 
 /// The reason why the engine has ended.
@@ -64,6 +66,8 @@ enum Ended {
     SteppedDown,
     /// This process cannot reach the bus, and another one can.
     CutOff,
+    /// The loop that grants polls has ended by an internal error.
+    Halted,
     /// The database failed before the engine began.
     NotBegun,
 }
@@ -89,7 +93,7 @@ impl Recorder {
             }
             let opened = match first.take() {
                 Some(store) => Ok(store),
-                None => open(&self.config.store, self.config.seat_silence).await,
+                None => take_seat(&self.waiter).await,
             };
             match opened {
                 Ok(store) => {
@@ -104,9 +108,10 @@ impl Recorder {
                             );
                             continue;
                         }
-                        ended @ (Ended::SteppedDown | Ended::CutOff) => {
+                        ended @ (Ended::SteppedDown | Ended::CutOff | Ended::Halted) => {
                             let why = match ended {
                                 Ended::CutOff => "it cannot reach the bus, and another one can",
+                                Ended::Halted => "its polling has ended; please report it",
                                 _ => "an operator asked for it",
                             };
                             tracing::info!(
@@ -190,6 +195,8 @@ impl Recorder {
             () = lost(&store), if on_server => Ended::SeatLost,
             () = self.asked_to_step_down(&store), if on_server => Ended::SteppedDown,
             () = self.cut_off(&store), if on_server => Ended::CutOff,
+            // The beats of the store would keep the seat permanently.
+            () = loop_ended(&engine), if on_server => Ended::Halted,
         };
         for task in tasks {
             task.abort();
@@ -200,7 +207,7 @@ impl Recorder {
         match ended {
             Ended::Stopped | Ended::SteppedDown | Ended::CutOff => engine.stop().await,
             // The next process polls again where nothing was recorded.
-            Ended::SeatLost | Ended::NotBegun => {
+            Ended::SeatLost | Ended::Halted | Ended::NotBegun => {
                 drop(tokio::time::timeout(END_LIMIT, engine.stop()).await);
             }
         }
@@ -273,14 +280,18 @@ impl Recorder {
     }
 }
 
+/// Returns what waits for the seat of the store.
+pub fn waiter(config: &Config) -> Arc<Mutex<SeatWaiter>> {
+    Arc::new(Mutex::new(SeatWaiter::new(config.store.clone(), config.seat_silence)))
+}
+
 /// Tries to get the seat. Ends the session of a holder that hangs.
-async fn open(location: &Location, silence: Duration) -> Result<Store, StoreError> {
-    let location = location.clone();
+pub async fn take_seat(waiter: &Arc<Mutex<SeatWaiter>>) -> Result<Store, StoreError> {
+    let waiter = Arc::clone(waiter);
     let opened = tokio::task::spawn_blocking(move || {
-        let opened = Store::open(&location, OpenMode::ReadWrite);
-        if let Err(StoreError::SeatTaken { .. }) = &opened
-            && Store::unseat(&location, silence)?
-        {
+        let mut waiter = waiter.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = waiter.open();
+        if waiter.has_ended_holder() {
             tracing::warn!("the process that records shows no sign of life; its session is ended");
         }
         opened
@@ -291,6 +302,13 @@ async fn open(location: &Location, silence: Duration) -> Result<Store, StoreErro
 /// Waits until the store has lost its connection.
 async fn lost(store: &Store) {
     while !store.is_lost() {
+        tokio::time::sleep(CHECK_EVERY).await;
+    }
+}
+
+/// Waits until the loop that grants polls has ended, for whatever reason.
+async fn loop_ended(engine: &Engine) {
+    while !engine.figures().ended {
         tokio::time::sleep(CHECK_EVERY).await;
     }
 }
@@ -317,7 +335,7 @@ fn refuse_old_requests(store: &Store, before: Time, now: Time) -> Result<(), Cli
     Ok(())
 }
 
-/// The same state twice a second is one line in the log.
+/// The same state at every try is one line in the log.
 fn log_once(last: &mut Option<String>, error: &StoreError) {
     let text = error.to_string();
     if last.as_ref() != Some(&text) {

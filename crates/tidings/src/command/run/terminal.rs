@@ -33,10 +33,9 @@ impl MachinePlace {
 
 /// The name of this machine, with the characters of names only.
 fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let name: String = name.trim().chars().map(letter).take(40).collect();
-    if name.is_empty() { "machine".to_owned() } else { name }
+    let name = store::host_name().unwrap_or_else(|| "machine".to_owned());
+    name.chars().map(letter).take(40).collect()
 }
 
 /// Returns the road to terminals, if this process may control them and a bus is configured.
@@ -79,6 +78,7 @@ pub async fn run(config: &Config, args: &RunArgs) -> Result<(), CliError> {
             life: place.life,
             room: config.bus.room,
             cache_bytes: config.bus.cache_bytes,
+            outgoing_proxies: config.fetch.outgoing_proxies.clone(),
         },
     );
     let stop = async {

@@ -45,7 +45,8 @@ pub fn terminal() -> ConfigTable {
             "cache",
             "size",
             format!("{}MB", bus::CACHE_MB),
-            "Memory for windows of feeds, so that unchanged items do not travel.",
+            "Memory for windows of feeds, so that unchanged items do not travel. With `0MB` a \
+             terminal asks for every window.",
             "\"64MB\"",
         ),
     ];

@@ -1,9 +1,10 @@
 //! Many feeds and tags by clicks: the same with scripts and without. Dragging needs scripts.
 
 use super::{Stage, with_scripts_and_without};
-use crate::program::alone;
+use crate::turns::turn;
 
-const ORDER: &str = "[...document.querySelectorAll('li[data-tag]')].map(i => i.dataset.tag).join()";
+const ORDER: &str =
+    "[...document.querySelectorAll('li[data-item]')].map(i => i.dataset.item).join()";
 
 /// Three feeds; the first has the tag `news`.
 fn three() -> Stage {
@@ -72,20 +73,20 @@ fn tags_are_moved_renamed_merged_and_removed() {
         browser.open("/feeds");
         browser.follow("a[href='/tags']");
         browser.wait(&format!("{ORDER} === 'a,b,news'"));
-        browser.follow("li[data-tag=news] button[value=up]");
+        browser.follow("li[data-item=news] button[value=up]");
         browser.wait(&format!("{ORDER} === 'a,news,b'"));
-        browser.follow("li[data-tag=a] button[value=down]");
+        browser.follow("li[data-item=a] button[value=down]");
         browser.wait(&format!("{ORDER} === 'news,a,b'"));
-        browser.click("li[data-tag=b] summary");
-        browser.fill("li[data-tag=b] input[name=name]", "news");
-        browser.follow("li[data-tag=b] button[value=rename]");
+        browser.click("li[data-item=b] summary");
+        browser.fill("li[data-item=b] input[name=name]", "news");
+        browser.follow("li[data-item=b] button[value=rename]");
         browser.wait(&format!("{ORDER} === 'news,a'"));
         browser.sees("2 feeds");
         browser.sees("Renamed the tag “b” of 1 feed to “news”.");
         browser.follow("form[action='/bulk/undo'] button");
         browser.wait(&format!("{ORDER} === 'news,a,b'"));
-        browser.click("li[data-tag=a] summary");
-        browser.follow("li[data-tag=a] button[value=remove]");
+        browser.click("li[data-item=a] summary");
+        browser.follow("li[data-item=a] button[value=remove]");
         browser.wait(&format!("{ORDER} === 'news,b'"));
         browser.open("/");
         browser.wait("document.querySelector('.scopes a[href*=tag]').innerText.includes('news')");
@@ -94,15 +95,15 @@ fn tags_are_moved_renamed_merged_and_removed() {
 
 #[test]
 fn tags_are_dragged_and_moved_by_keys() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = three();
     stage.instance.run(&["feed", "change", "2", "--add-tag", "a", "--add-tag", "b"]).ok();
     let browser = &mut stage.browser;
     browser.open("/tags");
-    browser.wait("document.querySelector('li[data-tag=a]').draggable");
+    browser.wait("document.querySelector('li[data-item=a]').draggable");
     // The events of a drag of `news` onto the upper half of `a`.
     browser.eval(
-        "(() => { const item = (tag) => document.querySelector(`li[data-tag=${tag}]`); \
+        "(() => { const item = (tag) => document.querySelector(`li[data-item=${tag}]`); \
          const fire = (tag, name, y) => item(tag).dispatchEvent(new DragEvent(name, \
            {bubbles: true, cancelable: true, clientY: y})); \
          fire('news', 'dragstart', 0); \
@@ -118,14 +119,14 @@ fn tags_are_dragged_and_moved_by_keys() {
         (order(&mut stage) == ["news", "a", "b"]).then_some(())
     });
     stage.browser.eval(
-        "(() => { const link = document.querySelector('li[data-tag=b] a'); link.focus(); \
+        "(() => { const link = document.querySelector('li[data-item=b] a'); link.focus(); \
          link.dispatchEvent(new KeyboardEvent('keydown', \
            {key: 'ArrowUp', altKey: true, bubbles: true, cancelable: true})); })()",
     );
     crate::program::eventually("the order by keys is stored", || {
         (order(&mut stage) == ["news", "b", "a"]).then_some(())
     });
-    stage.browser.wait("document.activeElement.closest('li').dataset.tag === 'b'");
+    stage.browser.wait("document.activeElement.closest('li').dataset.item === 'b'");
     stage.browser.open("/tags");
     stage.browser.wait(&format!("{ORDER} === 'news,b,a'"));
     stage.browser.was_clean();

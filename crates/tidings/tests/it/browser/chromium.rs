@@ -1,6 +1,10 @@
 //! A real browser, driven by Chromium's DevTools protocol over two pipes. It needs no port and no
 //! extra crate. It clicks and types like a person.
 
+// The tests of another crate include this file by its path.
+#[path = "chromium/workers.rs"]
+mod workers;
+
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -36,13 +40,25 @@ pub struct Browser {
     cut_workers: Vec<String>,
     /// The number of the service worker's registration, once it is known.
     registration: Option<String>,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl Browser {
     /// Starts a browser for this site only.
     pub fn start(site: SocketAddr) -> Browser {
-        let home = tempfile::tempdir().unwrap();
+        Browser::start_in(tempfile::tempdir().unwrap(), site)
+    }
+
+    /// Ends the browser and starts it again, with everything that it keeps on its disk.
+    pub fn restart(&mut self) {
+        self.session = None;
+        self.call("Browser.close", json!({}));
+        self.child.wait().unwrap();
+        let home = std::mem::replace(&mut self.home, tempfile::tempdir().unwrap());
+        *self = Browser::start_in(home, self.site);
+    }
+
+    fn start_in(home: TempDir, site: SocketAddr) -> Browser {
         // The protocol uses the descriptors 3 and 4. A shell connects our pipes to them.
         let line = format!(
             "exec chromium {FLAGS} --user-data-dir='{}' about:blank 3<&0 4>&1 0</dev/null \
@@ -78,7 +94,7 @@ impl Browser {
             loads,
             cut_workers: Vec::new(),
             registration: None,
-            _home: home,
+            home,
         };
         let made = browser.call("Target.createTarget", json!({"url": "about:blank"}));
         let target = json!({"targetId": made["targetId"], "flatten": true});
@@ -90,9 +106,15 @@ impl Browser {
         browser
     }
 
-    /// Calls a method of the protocol and waits for the answer.
+    /// Calls a method of the protocol and waits for its result.
     pub fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
-        let params: Value = params.into();
+        let answer = self.ask(method, &params.into());
+        assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+        answer["result"].clone()
+    }
+
+    /// Calls a method and waits for the answer: a result or an error.
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.number += 1;
         let number = self.number;
         let mut message = json!({"id": number, "method": method, "params": params});
@@ -104,8 +126,7 @@ impl Browser {
         loop {
             let answer = self.next(method);
             if answer["id"] == json!(number) {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                return answer;
             }
         }
     }
@@ -173,13 +194,15 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true. A page that is being unloaded gives no answer yet.
+    /// Waits until an expression is true. A page that is being unloaded gives no answer yet, or an
+    /// error.
     #[track_caller]
     pub fn wait(&mut self, expression: &str) {
         let mut tries = PATIENCE.as_millis() / PAUSE.as_millis();
         loop {
             let params = json!({"expression": format!("!!({expression})"), "returnByValue": true});
-            if self.call("Runtime.evaluate", params)["result"]["value"] == json!(true) {
+            let answer = self.ask("Runtime.evaluate", &params);
+            if answer["result"]["result"]["value"] == json!(true) {
                 return;
             }
             tries -= 1;
@@ -286,53 +309,9 @@ impl Browser {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
     }
 
-    /// Cuts the network, of the page and of its service worker, or restores it.
-    pub fn set_offline(&mut self, offline: bool) {
-        let state = json!({
-            "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
-        });
-        self.call("Network.emulateNetworkConditions", state.clone());
-        let page = self.session.clone();
-        let cut = std::mem::take(&mut self.cut_workers);
-        let workers = if cut.is_empty() { self.workers() } else { cut };
-        for worker in workers {
-            self.session = Some(worker.clone());
-            self.call("Network.enable", json!({}));
-            self.call("Network.emulateNetworkConditions", state.clone());
-            self.session.clone_from(&page);
-            match offline {
-                true => self.cut_workers.push(worker),
-                false => drop(self.call("Target.detachFromTarget", json!({"sessionId": worker}))),
-            }
-        }
-    }
-
-    /// Attaches to the service workers of the site and returns their sessions.
-    fn workers(&mut self) -> Vec<String> {
-        let found = self.call("Target.getTargets", json!({}));
-        let targets = found["targetInfos"].as_array().cloned().unwrap_or_default();
-        let workers = targets.iter().filter(|target| target["type"] == "service_worker");
-        let ids: Vec<Value> = workers.map(|worker| worker["targetId"].clone()).collect();
-        let attach = |id: &Value| {
-            let wish = json!({"targetId": id, "flatten": true});
-            self.call("Target.attachToTarget", wish)["sessionId"].as_str().map(str::to_owned)
-        };
-        ids.iter().filter_map(attach).collect()
-    }
-
     /// Returns the origin of the site.
     pub fn origin(&self) -> String {
         format!("http://{}", self.site)
-    }
-
-    /// Waits for the number of the service worker's registration. `ServiceWorker` is enabled.
-    pub fn worker_registration(&mut self) -> String {
-        loop {
-            if let Some(id) = self.registration.take() {
-                return id;
-            }
-            self.next("the registration of the service worker");
-        }
     }
 
     /// Adds a function of this name to every page that is opened from now on. A call of it counts
@@ -365,6 +344,17 @@ impl Browser {
     /// Returns the window as a PNG in base64.
     pub fn picture(&mut self) -> String {
         let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        shot["data"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Returns the whole page as a PNG in base64, also what is below the window.
+    pub fn whole_picture(&mut self) -> String {
+        let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
+        let clip = json!({
+            "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1,
+        });
+        let wish = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        let shot = self.call("Page.captureScreenshot", wish);
         shot["data"].as_str().unwrap_or_default().to_owned()
     }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Stage, with_scripts_and_without};
 use crate::documents::rss_of;
-use crate::program::alone;
+use crate::turns::turn;
 
 const LINES: &str = "document.querySelectorAll('#lines > li').length";
 
@@ -26,7 +26,7 @@ fn titled(site: &str, items: &[(&str, &str)]) -> String {
 
 #[test]
 fn new_entries_appear_by_themselves_and_the_count_follows() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     stage.browser.open("/");
     stage.browser.wait(&format!("{LINES} === 4"));
@@ -54,7 +54,7 @@ fn new_entries_appear_by_themselves_and_the_count_follows() {
 
 #[test]
 fn the_original_opens_in_a_new_tab_and_an_opened_entry_is_at_the_top() {
-    let _alone = alone();
+    let _turn = turn();
     let stage = Stage::with_feed();
     let site = stage.publisher.url("");
     let items: Vec<(&str, &str)> = vec![("One", "Text"); 12];
@@ -104,7 +104,7 @@ fn mark_all_read_is_undone_exactly() {
 
 #[test]
 fn mark_all_read_and_its_undo_have_keys() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     browser.open("/");
@@ -117,7 +117,7 @@ fn mark_all_read_and_its_undo_have_keys() {
 
 #[test]
 fn right_to_left_scripts_are_set_from_the_right() {
-    let _alone = alone();
+    let _turn = turn();
     let stage = Stage::with_feed();
     let items = [
         ("أخبار اليوم من المدينة", "نص طويل عن الأخبار"),
@@ -154,7 +154,7 @@ fn right_to_left_scripts_are_set_from_the_right() {
 
 #[test]
 fn times_are_in_the_zone_of_the_browser_or_of_the_account() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     browser.call("Emulation.setTimezoneOverride", json!({"timezoneId": "Asia/Tokyo"}));

@@ -9,22 +9,23 @@ use super::chromium::Browser;
 use super::stored::PICTURE;
 use super::viewed::{keep, serious_faults};
 use super::{Stage, stage, with_scripts_and_without};
-use crate::program::{alone, eventually};
+use crate::program::eventually;
+use crate::turns::turn;
 use crate::wire::Response;
 
-const CHINESE: &str = "今天早上，城市的图书馆重新开放了。许多读者在门口等候，希望第一个进入新的阅览室。\
+pub const CHINESE: &str = "今天早上，城市的图书馆重新开放了。许多读者在门口等候，希望第一个进入新的阅览室。\
     馆长说，新的建筑可以容纳三十万册图书，还有一个安静的花园，供人们休息和阅读。";
-const ARABIC: &str = "افتتحت مكتبة المدينة أبوابها من جديد هذا الصباح. وانتظر كثير من القراء أمام \
-    الباب ليكونوا أول من يدخل قاعة القراءة الجديدة. وقال المدير إن المبنى يتسع لثلاثمئة ألف كتاب.";
+pub const ARABIC: &str = "افتتحت مكتبة المدينة أبوابها من جديد هذا الصباح. وانتظر كثير من القراء \
+    أمام الباب ليكونوا أول من يدخل قاعة القراءة الجديدة. وقال المدير إن المبنى يتسع \
+    لثلاثمئة ألف كتاب.";
 
-/// A second of silence: a WAV file with 8,000 samples of 8 bits.
-fn silence() -> Vec<u8> {
-    let n: u32 = 8000;
+/// Silence: a WAV file with 8,000 samples of 8 bits a second.
+pub fn silence(seconds: u32) -> Vec<u8> {
+    let n: u32 = 8000 * seconds;
     let mut bytes = b"RIFF".to_vec();
     bytes.extend((36 + n).to_le_bytes());
     bytes.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    bytes.extend(n.to_le_bytes());
-    bytes.extend(n.to_le_bytes());
+    bytes.extend([8000_u32, 8000].map(u32::to_le_bytes).concat());
     bytes.extend(b"\x01\0\x08\0data");
     bytes.extend(n.to_le_bytes());
     bytes.extend(std::iter::repeat_n(128_u8, n as usize));
@@ -97,7 +98,7 @@ fn feed(site: &str) -> String {
     )
 }
 
-fn set() -> Stage {
+pub fn set() -> Stage {
     let stage = stage();
     let site = stage.publisher.url("");
     stage.publisher.set("/media.xml", feed(site.trim_end_matches('/')));
@@ -105,13 +106,13 @@ fn set() -> Stage {
     for path in ["/p.png", "/p.png?1", "/q.png", "/r.png", "/last.png"] {
         stage.publisher.set_answer(path, picture.clone());
     }
-    let sound = Response::new(200).with("content-type", "audio/wav").body(silence());
+    let sound = Response::new(200).with("content-type", "audio/wav").body(silence(1));
     stage.publisher.set_answer("/a.wav", sound);
     stage.with_paths(&["/media.xml"])
 }
 
 /// Returns the number of the entry with this title.
-fn entry(stage: &mut Stage, title: &str) -> String {
+pub fn entry(stage: &mut Stage, title: &str) -> String {
     stage.browser.open("/?show=all");
     let line = super::line(title);
     let id = stage.browser.eval(&format!("{line}.dataset.entry"));
@@ -129,7 +130,7 @@ const TITLES: [(&str, &str); 6] = [
 
 #[test]
 fn articles_and_media_fit_and_have_no_serious_fault() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = set();
     let mut places = vec![("list", "/?show=all".to_owned())];
     for (name, title) in TITLES {
@@ -156,7 +157,7 @@ fn articles_and_media_fit_and_have_no_serious_fault() {
 
 #[test]
 fn a_podcast_is_played_and_continues_on_another_device() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = set();
     let id = entry(&mut stage, "A podcast");
     let browser = &mut stage.browser;
@@ -167,6 +168,11 @@ fn a_podcast_is_played_and_continues_on_another_device() {
     browser.wait("document.querySelectorAll('.chapters a[data-start]').length === 2");
     assert_eq!(n_sounds(&stage), 0, "nothing is asked before the click");
     let browser = &mut stage.browser;
+    browser.eval(
+        "const s = document.querySelector('[data-speed]'); s.value = '2'; \
+         s.dispatchEvent(new Event('change'))",
+    );
+    browser.wait("document.querySelector('.play audio').playbackRate === 2");
     browser.eval(
         "const p = document.querySelector('.play audio'); p.muted = true; \
          p.play().then(() => new Promise(done => p.addEventListener('ended', done, {once: true})))",
@@ -216,7 +222,7 @@ fn n_asked(stage: &Stage, path: &str) -> usize {
 
 #[test]
 fn pictures_are_asked_for_when_the_reader_comes_to_them() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = set();
     let id = entry(&mut stage, "A very long read");
     for way in ["scroll", "print"] {
@@ -237,7 +243,7 @@ fn pictures_are_asked_for_when_the_reader_comes_to_them() {
 
 #[test]
 fn a_printed_entry_is_its_text_and_nothing_else() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = set();
     let id = entry(&mut stage, "A long article");
     let browser = &mut stage.browser;
@@ -274,7 +280,7 @@ fn a_printed_entry_is_its_text_and_nothing_else() {
 
 #[test]
 fn a_selector_is_tried_on_a_page_without_a_serious_fault() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = set();
     let page = "<title>Trial</title><article><h1>Trial</h1><p>The first line is here.</p>\
                 <p>averyveryverylongwordthatcannotbebrokenandisfarwiderthananyphone</p></article>";

@@ -4,9 +4,9 @@
 use serde_json::json;
 
 use super::{Browser, Stage};
-use crate::program::alone;
+use crate::turns::turn;
 
-const LINES: &str = "document.querySelectorAll('#lines > li').length";
+pub const LINES: &str = "document.querySelectorAll('#lines > li').length";
 /// Whether the device keeps a number of entries.
 const KEPT: &str = "new Promise(done => { const asked = indexedDB.open('tidings'); \
     asked.onsuccess = () => { const db = asked.result; \
@@ -14,7 +14,7 @@ const KEPT: &str = "new Promise(done => { const asked = indexedDB.open('tidings'
     const n = db.transaction('entries').objectStore('entries').count(); \
     n.onsuccess = () => { db.close(); done(n.result); }; }; })";
 
-fn wait_kept(browser: &mut Browser, n: i64) {
+pub fn wait_kept(browser: &mut Browser, n: i64) {
     for _ in 0..2000 {
         if browser.eval(KEPT) == json!(n) {
             return;
@@ -25,7 +25,7 @@ fn wait_kept(browser: &mut Browser, n: i64) {
 }
 
 /// Restores the network, and waits until the page without a network has loaded the real one.
-fn back_online(browser: &mut Browser) {
+pub fn back_online(browser: &mut Browser) {
     browser.set_offline(false);
     browser.wait(
         "document.readyState === 'complete' && !('offline' in document.documentElement.dataset)",
@@ -33,7 +33,7 @@ fn back_online(browser: &mut Browser) {
 }
 
 /// Waits until the worker controls the page and the entries are kept.
-fn prepared(stage: &mut Stage, n: i64) {
+pub fn prepared(stage: &mut Stage, n: i64) {
     let browser = &mut stage.browser;
     browser.open("/");
     browser.eval("navigator.serviceWorker.ready.then(() => true)");
@@ -42,9 +42,24 @@ fn prepared(stage: &mut Stage, n: i64) {
     wait_kept(browser, n);
 }
 
+/// Waits until the server has this number of read and of starred entries.
+#[track_caller]
+pub fn wait_marks(browser: &mut Browser, wanted: &str) {
+    let read = "fetch('/?show=all').then(a => a.text()).then(t => { const d = new DOMParser()\
+        .parseFromString(t, 'text/html'); return [d.querySelectorAll('#lines > li.read').length, \
+        d.querySelectorAll('#lines > li.starred').length].join(); })";
+    for _ in 0..500 {
+        if browser.eval(read) == json!(wanted) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(30));
+    }
+    assert_eq!(browser.eval(read), json!(wanted));
+}
+
 #[test]
 fn the_page_can_be_installed() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     prepared(&mut stage, 4);
     let found = stage.browser.call("Page.getAppManifest", json!({}));
@@ -59,7 +74,7 @@ fn the_page_can_be_installed() {
 
 #[test]
 fn entries_are_read_and_marked_without_a_network_and_the_marks_are_sent_later() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     prepared(&mut stage, 4);
     let browser = &mut stage.browser;
@@ -77,21 +92,12 @@ fn entries_are_read_and_marked_without_a_network_and_the_marks_are_sent_later() 
     browser.wait("document.querySelector('#e1 .article')");
     back_online(browser);
     browser.open("/");
-    let read = "fetch('/?show=all').then(a => a.text()).then(t => { const d = new DOMParser()\
-        .parseFromString(t, 'text/html'); return [d.querySelectorAll('#lines > li.read').length, \
-        d.querySelectorAll('#lines > li.starred').length].join(); })";
-    for _ in 0..500 {
-        if browser.eval(read) == json!("2,1") {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(30));
-    }
-    assert_eq!(browser.eval(read), json!("2,1"));
+    wait_marks(browser, "2,1");
 }
 
 #[test]
 fn a_swipe_marks_or_stars() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     browser.size(360, 740);
@@ -123,7 +129,7 @@ fn a_swipe_marks_or_stars() {
 
 #[test]
 fn nobody_sees_the_entries_of_another_account() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     stage.account("anna", "correct horse");
     stage.account("berta", "correct horse");
@@ -167,7 +173,7 @@ fn nobody_sees_the_entries_of_another_account() {
 
 #[test]
 fn a_push_message_becomes_a_notification() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     prepared(&mut stage, 4);
     let origin = stage.browser.origin();

@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::chromium::Browser;
 use super::{Stage, stage, with_scripts_and_without};
-use crate::program::{Instance, alone};
+use crate::program::Instance;
 use crate::publisher::Publisher;
 use crate::receiver::{Mood, Receiver};
+use crate::turns::turn;
 use crate::wire;
 
 /// A delivery is given up after twelve tries and more than two hours. The fast clock of the
 /// demonstration turns these into seconds.
 #[test]
 fn dead_letters_are_shown_with_their_reason_and_tried_again() {
-    let _alone = alone();
+    let _turn = turn();
     let is_well = Arc::new(AtomicBool::new(false));
     let well = Arc::clone(&is_well);
     let receiver = Receiver::start(move |_| match well.load(Ordering::SeqCst) {

@@ -9,13 +9,26 @@ const LINES: &str = "document.querySelectorAll('#lines > li').length";
 fn a_word_is_muted_by_two_clicks() {
     with_scripts_and_without(Stage::with_feed, |stage| {
         let browser = &mut stage.browser;
-        browser.open("/entry/2");
+        // From the page of an entry, or with scripts from the list, where it opens in place.
+        browser.open("/?show=all");
+        browser.click("#lines > li:nth-child(2) h2 a");
         browser.click(".mute summary");
-        browser.follow(".mute a");
-        browser.sees("It would have acted on");
+        browser.follow(".mute button[name=word]");
+        browser.sees("This rule is on and hides new entries from now on");
+        browser.sees("It would have acted on 4 of the newest 4 entries");
         browser.wait("document.querySelector('#text').value.startsWith('CREATE RULE mute-item')");
+        browser.follow("form.said button");
+        browser.sees("No rules yet");
+        for _ in 0..2 {
+            // The second time finds the first rule.
+            browser.open("/entry/2");
+            browser.click(".mute summary");
+            browser.follow(".mute button[name=word]");
+            browser.sees("This rule is on");
+            browser.wait("location.pathname === '/rule/mute-item'");
+        }
         // The past too: all entries of this feed have the word.
-        browser.follow("button[value=past]");
+        browser.follow("form[action$='/past'] button");
         browser.sees("mute-item");
         while browser.eval("document.body.innerText.includes('entries are hidden')") != true {
             browser.open("/rules");

@@ -1,11 +1,11 @@
 //! With scripts: keys, opening in place, marks without reloading, previews while typing.
 
 use super::{Stage, line, stage};
-use crate::program::alone;
+use crate::turns::turn;
 
 #[test]
 fn a_new_user_reads_the_first_entry_on_the_keyboard_alone() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = stage();
     let (url, browser) = (stage.publisher.url("/a.xml"), &mut stage.browser);
     browser.open("/");
@@ -25,7 +25,7 @@ fn a_new_user_reads_the_first_entry_on_the_keyboard_alone() {
 
 #[test]
 fn every_key_does_what_the_help_says() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     browser.open("/");
@@ -75,7 +75,7 @@ fn every_key_does_what_the_help_says() {
 
 #[test]
 fn marks_are_made_by_clicks_without_leaving_the_page() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     browser.open("/");
@@ -98,7 +98,7 @@ fn marks_are_made_by_clicks_without_leaving_the_page() {
 
 #[test]
 fn a_query_is_previewed_while_it_is_typed() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     browser.open("/queries/new");
@@ -115,7 +115,7 @@ fn a_query_is_previewed_while_it_is_typed() {
 
 #[test]
 fn a_search_finds_by_words_and_says_what_it_does_not_understand() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     // The search index is updated after the polls.
@@ -136,7 +136,7 @@ fn a_search_finds_by_words_and_says_what_it_does_not_understand() {
 
 #[test]
 fn what_comes_meanwhile_is_not_swept_away() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     stage.browser.open("/");
     stage.browser.sees("Item 1 of a");
@@ -154,7 +154,7 @@ fn what_comes_meanwhile_is_not_swept_away() {
 
 #[test]
 fn a_mark_of_somebody_who_was_logged_out_is_not_shown_as_made() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     stage.browser.open("/");
     stage.browser.wait("document.querySelectorAll('#lines > li').length === 4");

@@ -12,7 +12,8 @@ use serde_json::json;
 use super::chromium::Browser;
 use super::{Stage, stage};
 use crate::documents::opml;
-use crate::program::{alone, path_text};
+use crate::program::path_text;
+use crate::turns::turn;
 use crate::wire::Response;
 use payloads::PAYLOADS;
 
@@ -97,7 +98,7 @@ fn poisoned() -> Stage {
 
 #[test]
 fn nothing_that_a_feed_says_runs_in_a_browser() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = poisoned();
     let (n, browser) = (PAYLOADS.len(), &mut stage.browser);
     browser.trap("pwn");

@@ -1,11 +1,11 @@
 //! Without scripts: links and forms do everything that the script does in place.
 
 use super::{Stage, stage};
-use crate::program::alone;
+use crate::turns::turn;
 
 #[test]
 fn feeds_are_added_by_a_page_that_names_several_and_entries_are_read() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = stage();
     let (site, browser) = (stage.publisher.url("/site"), &mut stage.browser);
     browser.scripts(false);
@@ -41,7 +41,7 @@ fn feeds_are_added_by_a_page_that_names_several_and_entries_are_read() {
 
 #[test]
 fn a_query_is_tried_saved_and_dropped() {
-    let _alone = alone();
+    let _turn = turn();
     let mut stage = Stage::with_feed();
     let browser = &mut stage.browser;
     browser.scripts(false);

@@ -8,9 +8,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 /// Starts the app and then executes commands, line by line. At the end of its input it ends the
-/// app.
+/// app, and waits for that: a second one would find the first still running and end itself.
 const DRIVER: &str = "APP >app.log 2>&1 & app=$!; \
-                      while read -r line; do eval \"$line\"; done; kill $app";
+                      while read -r line; do eval \"$line\"; done; kill $app; wait $app";
 
 pub struct Screen {
     child: Child,

@@ -62,6 +62,17 @@ fn the_examples_for_several_machines_are_sound() {
         n_roles += 1;
     }
     assert_eq!(n_roles, 3, "controller, terminal, web");
+    let (_, terminal) = text.split_once("\n  terminal:").unwrap();
+    let (terminal, _) = terminal.split_once("\n  web:").unwrap();
+    let mounts = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
+        lines.filter(|line| line.starts_with("./machines")).map(str::to_owned).collect()
+    };
+    assert!(!mounts(&text).iter().any(|mount| mount.starts_with("./machines:")), "every secret");
+    let own = "./machines/${TIDINGS_TERMINAL:-terminal-1}.";
+    let is_own = |mount: &String| mount.starts_with(own) || mount.starts_with("./machines/ca.crt:");
+    assert_eq!(mounts(terminal).len(), 3);
+    assert!(mounts(terminal).iter().all(is_own), "{:?}", mounts(terminal));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use store::{OpenMode, Store};
 
 use super::soak::{FREELY, chance};
 use crate::documents::opml;
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
 use crate::publisher::Publisher;
 use crate::wire::Response;
 
@@ -122,7 +122,6 @@ fn each_once(with: &[KeptLink], rest: &[KeptLink]) {
 
 #[test]
 fn soak_killed_while_queries_wait_for_pages_each_entry_is_decided_once() {
-    let _alone = alone();
     let (with, rest) = killed("", 1);
     each_once(&with, &rest);
     assert!(with.iter().all(|(_, link)| has_page(link)), "{with:?}");
@@ -131,7 +130,6 @@ fn soak_killed_while_queries_wait_for_pages_each_entry_is_decided_once() {
 
 #[test]
 fn soak_killed_while_deadlines_pass_each_entry_is_decided_once() {
-    let _alone = alone();
     let (with, rest) = killed("wait = \"1s\"\n", 2);
     each_once(&with, &rest);
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::documents::{opml, rss};
 use crate::needed::missing;
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
 use crate::publisher::Publisher;
 use crate::wire;
 
@@ -66,7 +66,6 @@ fn complete(instance: &Instance, expect: usize) {
 
 #[test]
 fn a_full_disk_is_named_and_nothing_is_lost_when_there_is_room_again() {
-    let _alone = alone();
     let instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
     let (_publisher, list) = publisher(300, 20);
@@ -90,7 +89,6 @@ fn a_full_disk_is_named_and_nothing_is_lost_when_there_is_room_again() {
 
 #[test]
 fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
-    let _alone = alone();
     let instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
     let (_publisher, list) = publisher(300, 20);
@@ -125,7 +123,6 @@ fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
 
 #[test]
 fn a_command_that_the_daemon_cannot_answer_ends_and_says_why() {
-    let _alone = alone();
     let instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 8 << 10) else { return };
     let (asked, waits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::documents::rss_of;
-use crate::program::{Daemon, Instance, alone, eventually};
+use crate::program::{Daemon, Instance, eventually};
 use crate::publisher::Publisher;
 use crate::wire;
 
@@ -24,7 +24,6 @@ fn n_acted(daemon: &Daemon) -> usize {
 
 #[test]
 fn a_rule_acts_once_on_each_entry_though_the_program_is_killed() {
-    let _alone = alone();
     let publisher = Publisher::start(1);
     publisher.set("/news", rss_of("news", 0..1));
     let instance = Instance::new();

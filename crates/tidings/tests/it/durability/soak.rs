@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crate::database::SHORT_EXCHANGES;
 use crate::documents::{opml, rss};
-use crate::program::{Instance, alone};
+use crate::program::Instance;
 use crate::publisher::Publisher;
+use crate::turns::turn;
 use crate::wire::now;
 
 pub(super) const FEEDS: usize = 1000;
@@ -118,7 +119,7 @@ fn round(publisher: &Publisher, list: &str, round: u64) -> usize {
 
 #[test]
 fn soak_killed_at_any_moment_nothing_is_lost_and_no_validator_is_ahead() {
-    let _alone = alone();
+    let _turn = turn();
     let usual = if store::testing::is_postgres() { 4 } else { 10 };
     let rounds = std::env::var("SOAK_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let (publisher, list) = publisher();
@@ -134,7 +135,7 @@ fn soak_killed_at_any_moment_nothing_is_lost_and_no_validator_is_ahead() {
 
 #[test]
 fn soak_a_stop_by_signal_is_clean_and_loses_nothing() {
-    let _alone = alone();
+    let _turn = turn();
     let (publisher, list) = publisher();
     for (number, signal) in [(1, "TERM"), (2, "INT")] {
         let instance = Instance::new();

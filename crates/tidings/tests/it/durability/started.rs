@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::documents::{opml, rss_of};
-use crate::program::{Daemon, Instance, alone, finish};
+use crate::program::{Daemon, Instance, finish};
 use crate::publisher::Publisher;
+use crate::turns::turn;
 use crate::wire;
 
 const ASKERS: usize = 12;
@@ -127,7 +128,7 @@ fn round(instance: &Instance, token: &str) -> (usize, Vec<String>) {
 
 #[test]
 fn whoever_asks_at_once_after_a_start_is_answered() {
-    let _alone = alone();
+    let _turn = turn();
     let rounds = std::env::var("SOAK_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
     let publisher = Publisher::start(4);
     let mut n_answers = 0;

@@ -7,20 +7,33 @@ use std::time::Duration;
 use super::server::{ANSWER_DELAY, ends_complete, still_runs, until_asked};
 use super::soak::{FEEDS, FREELY, publisher};
 use crate::database::Database;
-use crate::program::{Daemon, alone, eventually};
+use crate::program::{Daemon, eventually};
 use crate::relay::Relay;
+use crate::wire;
 
 const RECORDS: &str = "this process records now";
 const WAITS: &str = "this process no longer records";
+
+/// A dead process is replaced within 0.5 s, and a silent one within 6 s, on a machine without other
+/// work. These limits leave room for the other tests.
+const AFTER_DEATH: Duration = Duration::from_secs(4);
+const AFTER_SILENCE: Duration = Duration::from_secs(12);
 
 /// Counts the times that a process began or ceased to record.
 fn n_times(daemon: &Daemon, what: &str) -> usize {
     daemon.log().matches(what).count()
 }
 
+/// Waits until a process has begun to record so many times. Returns how long that took.
+#[track_caller]
+fn takes_over(what: &str, daemon: &Daemon, n: usize) -> Duration {
+    let begun = wire::now();
+    eventually(what, || (n_times(daemon, RECORDS) == n).then_some(()));
+    begun.elapsed()
+}
+
 #[test]
 fn soak_a_process_takes_over_from_one_that_is_killed_stopped_or_cut_off() {
-    let _alone = alone();
     let Some(database) = Database::start(&["fsync=off"]) else { return };
     let (publisher, list) = publisher();
     let instance = database.instance_at(database.url());
@@ -35,12 +48,12 @@ fn soak_a_process_takes_over_from_one_that_is_killed_stopped_or_cut_off() {
     let mut second = two.daemon(&FREELY).ready();
     until_asked(&publisher, FEEDS / 5, 1);
     first.kill();
-    eventually("the second takes over", || (n_times(&second, RECORDS) == 1).then_some(()));
+    let after_kill = takes_over("the second takes over", &second, 1);
 
     let mut first = one.daemon(&FREELY).ready();
     until_asked(&publisher, 2 * FEEDS / 5, 2);
     second.send("STOP");
-    eventually("the first takes over", || (n_times(&first, RECORDS) == 1).then_some(()));
+    let after_stop = takes_over("the first takes over", &first, 1);
     until_asked(&publisher, 3 * FEEDS / 5, 3);
     second.send("CONT");
     eventually("the second has noticed", || (n_times(&second, WAITS) == 1).then_some(()));
@@ -48,7 +61,16 @@ fn soak_a_process_takes_over_from_one_that_is_killed_stopped_or_cut_off() {
 
     until_asked(&publisher, 4 * FEEDS / 5, 4);
     relay.hold(true);
-    eventually("the second takes over again", || (n_times(&second, RECORDS) == 2).then_some(()));
+    let after_cut = takes_over("the second takes over again", &second, 2);
+    eprintln!(
+        "took over {after_kill:?} after a kill, {after_stop:?} after a stop, and \
+               {after_cut:?} after the connections were held"
+    );
+    assert!(after_kill < AFTER_DEATH, "{after_kill:?}");
+    assert!(
+        after_stop < AFTER_SILENCE && after_cut < AFTER_SILENCE,
+        "{after_stop:?} {after_cut:?}"
+    );
     std::thread::sleep(Duration::from_millis(500));
     relay.hold(false);
     eventually("the first has noticed", || (n_times(&first, WAITS) == 1).then_some(()));

@@ -15,6 +15,9 @@ use crate::relay::Relay;
 const N_CONTROLLERS: usize = 2;
 const N_TERMINALS: usize = 4;
 
+/// The life of a grant in the tests: 5 s to send, 4 s for the exchange, and 5 s until the result.
+const GRANT_LIFE: Duration = Duration::from_secs(14);
+
 /// A mishap. Those of one round follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
@@ -175,7 +178,7 @@ impl Machines {
     }
 
     fn happen(&mut self, mishap: Mishap) {
-        let (active, pause) = (self.active(), self.pause);
+        let (active, pause, long) = (self.active(), self.pause, self.long_pause());
         let place = self.below(N_TERMINALS);
         match mishap {
             ActiveControllerKilled => self.controllers[active].restart(),
@@ -188,8 +191,7 @@ impl Machines {
             ControllerWithoutDatabase => self.controllers[active].without_database(pause),
             ControllerWithoutBus => self.controllers[active].without_bus(Road::Silent, pause),
             TerminalKilled => self.replace_terminal(place),
-            // Longer than a grant lives in the tests.
-            TerminalStopped => self.terminals[place].stop_for(pause * 2),
+            TerminalStopped => self.terminals[place].stop_for(long),
             TerminalSilenced => self.terminals[place].without_bus(Road::Silent, pause),
             TerminalCutOff => self.terminals[place].without_bus(Road::Cut, pause),
             BusKilled => {
@@ -216,6 +218,11 @@ impl Machines {
         }
     }
 
+    /// A pause after which every grant of its beginning has ended.
+    fn long_pause(&self) -> Duration {
+        (self.pause * 2).max(GRANT_LIFE + Duration::from_secs(6))
+    }
+
     /// Cuts a namespace off.
     fn cut(&mut self, mishap: Mishap, active: usize, place: usize) {
         let (controller, terminal) = (&self.controllers[active], &self.terminals[place]);
@@ -231,8 +238,7 @@ impl Machines {
                 _ => namespace.unplug(),
             }
         }
-        // Longer than a grant lives in the tests.
-        sleep(if mishap == TerminalUnplugged { self.pause * 2 } else { self.pause });
+        sleep(if mishap == TerminalUnplugged { self.long_pause() } else { self.pause });
         for namespace in &cut {
             match mishap {
                 TerminalSwitchedOff => namespace.switch(true),

@@ -33,7 +33,7 @@ impl Network {
         }
         let bridge = format!("tidings{}", std::process::id());
         if !ip(&[], &format!("link add {bridge} type bridge\nlink set {bridge} up\n")) {
-            eprintln!("skipped: this test needs the right to make network namespaces");
+            missing("the right to make network namespaces");
             return None;
         }
         Some(Network { bridge, n_addresses: 0, namespaces: Vec::new() })

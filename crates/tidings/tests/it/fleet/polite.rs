@@ -10,7 +10,7 @@ use super::entry_reader::EntryReader;
 use super::machines::Machines;
 use super::network::Network;
 use crate::documents::opml;
-use crate::program::{alone, eventually, path_text};
+use crate::program::{eventually, path_text};
 use crate::receiver::{Mood, Receiver};
 use crate::scene::{self, DOMAINS, FEEDS, host, is_steady, name, served};
 use crate::score::ScoreServer;
@@ -24,6 +24,8 @@ const NAMESPACE_ROUNDS: usize = 1;
 const PAUSE_SECONDS: usize = 7;
 /// One feed in so many has news in a round.
 const NEWS_EVERY: usize = 10;
+/// One feed in so many answers slowly: one of each third domain.
+const SLOW_EVERY: usize = 61;
 
 /// Twenty feeds of a domain take about ten seconds. A request that nobody answers ends after 14 s.
 const SETTINGS: &str = "policy = \"fix:13s\"\nalpha = \"1s\"\n\
@@ -35,7 +37,6 @@ fn number(variable: &str, usual: usize) -> usize {
 
 #[test]
 fn soak_many_machines_keep_the_score_without_a_fault() {
-    let _alone = alone();
     let rounds = number("MACHINE_ROUNDS", ROUNDS);
     let addresses = addresses(DOMAINS as u32 + 1);
     keep_the_score(rounds, &addresses, Machines::start);
@@ -43,7 +44,6 @@ fn soak_many_machines_keep_the_score_without_a_fault() {
 
 #[test]
 fn soak_machines_in_namespaces_keep_the_score_without_a_fault() {
-    let _alone = alone();
     let rounds = number("MACHINE_ROUNDS", NAMESPACE_ROUNDS);
     let Some(mut network) = Network::start() else { return };
     let addresses = network.addresses(DOMAINS + 1);
@@ -70,6 +70,8 @@ fn keep_the_score(
         pages
     });
     server.forgive_lost_answers();
+    let slow = (0..FEEDS).filter(|feed| feed % SLOW_EVERY == 0 && is_steady(*feed));
+    server.slow_down(slow.map(|feed| (host(feed, addresses), format!("/{}", name(feed)))));
     let config = scene::config(addresses, SETTINGS);
     let config = format!("domain_gap = \"{}ms\"\n{config}", GAP.as_millis());
     let Some(mut machines) = start(&config, pause, seed) else { return };

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::bus_fleet::{Fleet, Running};
 use crate::cut_relay::{CutRelay, Road};
 use crate::documents::rss;
+use crate::hub::Hub;
 use crate::program::{eventually, path_text};
 use crate::publisher::Publisher;
 use crate::wire::{Response, addresses, get, post_as, raw};
@@ -21,7 +22,10 @@ fn a_terminal_may_be_one_version_behind_and_no_more() {
     refused.says("the controller refuses this terminal");
     assert!(refused.log().contains("may be one release apart"), "{}", refused.log());
     controller.says("terminal refused");
-    let _before = fleet.terminal("before", &[], Some(current - 1));
+    // Without a cache it asks for every window.
+    let config = fleet.instance.write("before.toml", "[terminal]\ncache = \"0MB\"\n");
+    let without_cache = ["--config", path_text(&config)];
+    let before = fleet.terminal("before", &without_cache, Some(current - 1));
     fleet.await_roles(&[("decides", "controller"), ("before", "terminal")]);
     let publisher = Publisher::start(1);
     publisher.set("/f", rss("f", 3));
@@ -35,13 +39,23 @@ fn a_terminal_may_be_one_version_behind_and_no_more() {
         "tidings_results_total{verdict=\"refused\"} 0",
         "tidings_results_total{verdict=\"not_sent\"} 0",
         "tidings_grants_expired_total 0",
-        "tidings_window_questions_total ",
+        "tidings_results_late_total 0",
+        "tidings_window_questions_total 1",
         "tidings_road_messages_total ",
         "tidings_road_bytes_total ",
     ] {
         assert!(metrics.contains(&format!("\n{line}")), "`{line}` is not in {metrics}");
     }
     assert!(!metrics.contains("\ntidings_road_bytes_total 0\n"));
+    drain(&fleet, "before", &before);
+}
+
+/// Ends a terminal. It goes without a complaint when the controller has confirmed all its results.
+#[track_caller]
+fn drain(fleet: &Fleet, name: &str, terminal: &Running) {
+    fleet.asks(&["machines", "drain", name]);
+    terminal.says("this terminal has ended");
+    assert!(!terminal.log().contains("nobody confirmed"), "{}", terminal.log());
 }
 
 #[test]
@@ -51,7 +65,7 @@ fn a_controller_may_be_one_version_behind_its_terminals() {
     let bus = fleet.bus();
     let args = ["--role", "controller", "--database", &fleet.url, "--bus", &bus];
     let _controller = fleet.run("decides", &args, Some(before));
-    let _newer = fleet.terminal("newer", &[], None);
+    let newer = fleet.terminal("newer", &[], None);
     let _same = fleet.terminal("same", &[], Some(before));
     fleet.await_roles(&[("decides", "controller"), ("newer", "terminal"), ("same", "terminal")]);
     let publisher = Publisher::start(8);
@@ -59,6 +73,7 @@ fn a_controller_may_be_one_version_behind_its_terminals() {
     let urls = publisher.addresses.iter().map(|host| publisher.server.url(*host, "/f"));
     urls.for_each(|url| drop(fleet.add(&url)));
     assert_eq!(fleet.asks(&["entries"]).lines().len(), 3 * publisher.addresses.len());
+    drain(&fleet, "newer", &newer);
 }
 
 #[test]
@@ -104,6 +119,20 @@ fn pages_icons_and_robots_are_asked_for_by_terminals() {
         log.lines().filter(|line| line.contains("grant=")).count()
     };
     eventually("the terminal sent every request", || (sent() >= asked.len()).then_some(()));
+}
+
+#[test]
+fn a_hub_is_asked_by_a_terminal() {
+    let Some(fleet) = Fleet::start(|_, _| String::new()) else { return };
+    let file = fleet.instance.write("controller.toml", "public_url = \"http://news.example/\"\n");
+    let _controller = fleet.controller("decides", &fleet.bus(), &["--config", path_text(&file)]);
+    let terminal = fleet.terminal("asks", &[], None);
+    fleet.await_roles(&[("decides", "controller"), ("asks", "terminal")]);
+    let hub = Hub::start();
+    hub.set("/feed", Response::rss(hub.rss("/hub", "/feed", 0..2)));
+    fleet.add(&hub.url("/feed"));
+    assert_eq!(hub.wish(0).lease, "864000", "the hub got the whole form");
+    terminal.says("posts=true");
 }
 
 #[test]

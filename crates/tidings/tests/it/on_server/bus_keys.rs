@@ -49,10 +49,18 @@ fn a_bus_with_keys_and_tls_serves_its_own_machines_only() {
     let controller = run(&fleet, "controller-1", "controller-1", true, &args);
     let terminal = run(&fleet, "terminal-1", "terminal-1", true, &["--role", "terminal"]);
     fleet.await_roles(&[("controller-1", "controller"), ("terminal-1", "terminal")]);
-    let publisher = Publisher::start(1);
+    // It has the key of another name, so it hears neither answers nor jobs.
+    let misnamed = run(&fleet, "misnamed", "terminal-2", true, &["--role", "terminal"]);
+    misnamed.says("into `[machine] name`");
+    let three =
+        [("controller-1", "controller"), ("misnamed", "terminal"), ("terminal-1", "terminal")];
+    fleet.await_roles(&three);
+    let publisher = Publisher::start(8);
     publisher.set("/f", rss("f", 3));
-    fleet.add(&publisher.url("/f"));
-    assert_eq!(fleet.asks(&["entries"]).lines().len(), 3, "the terminal polls");
+    let urls = publisher.addresses.iter().map(|host| publisher.server.url(*host, "/f"));
+    urls.for_each(|url| drop(fleet.add(&url)));
+    assert_eq!(fleet.asks(&["entries"]).lines().len(), 24, "the other terminal polls");
+    drop(misnamed);
     for running in [&controller, &terminal] {
         assert!(!running.log().contains("refuses"), "rights suffice: {}", running.log());
     }
@@ -113,7 +121,7 @@ fn a_terminal_can_neither_hear_nor_give_the_jobs_of_another() {
         control.flush().await;
         thief.flush().await;
         let call = dispatch::machine::SeatCall { epoch: 1, leaves: true };
-        let wire = dispatch::wire::WIRE_OLDEST;
+        let wire = thief.wire_of_any();
         thief.publish("job.terminal-1.x", wire, &call, None).await.unwrap();
         thief.flush().await;
         assert!(!hears(&mut heard).await, "it cannot give jobs");

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use store::{Location, testing};
 
+use super::bus_fleet::Fleet;
 use super::database;
 use crate::program::{Ended, Instance, path_text};
 
@@ -58,6 +59,25 @@ fn the_doctor_says_what_it_finds_on_a_server() {
 }
 
 #[test]
+fn the_doctor_says_whether_the_bus_answers() {
+    let Some(fleet) = Fleet::start(|_, _| String::new()) else { return };
+    let found = |url: &str| {
+        let config = fleet.instance.write("doctor.toml", format!("[bus]\nurl = \"{url}\"\n"));
+        let args = ["doctor", "--json", "--database", &fleet.url, "--config", path_text(&config)];
+        let rows = fleet.instance.run(&args).json();
+        let (level, says, _) = check(&rows, "bus");
+        format!("{level}: {says}")
+    };
+    let away = found("nats://127.0.0.1:1");
+    assert!(away.starts_with("trouble: it does not answer"), "{away}");
+    let idle = found(&fleet.bus());
+    assert!(idle.starts_with("advice: it answers, but no controller does"), "{idle}");
+    let _controller = fleet.controller("decides", &fleet.bus(), &[]);
+    fleet.await_roles(&[("decides", "controller")]);
+    assert_eq!(found(&fleet.bus()), "ok: it answers, and a controller is active");
+}
+
+#[test]
 fn the_doctor_knows_a_remedy_for_each_trouble() {
     let instance = Instance::in_folder();
     let Some(url) = database(&instance) else { return };
@@ -81,6 +101,14 @@ fn the_doctor_knows_a_remedy_for_each_trouble() {
     assert!(remedy.contains("owner to tidings_least"), "{remedy}");
     let (level, says, _) = check(&rows, "locale");
     assert!(level == "trouble" && says.contains("queries.name"), "{says}");
+    let untracked = format!("{url}%20-ctrack_activities%3Doff");
+    let (level, says, remedy) = {
+        let (_, rows) = doctor(&instance, &untracked);
+        let (level, says, remedy) = check(&rows, "takeover");
+        (level.to_owned(), says.to_owned(), remedy.to_owned())
+    };
+    assert!(level == "trouble" && says.contains("track_activities"), "{says}");
+    assert!(remedy.contains("postgresql.conf"), "{remedy}");
     testing::execute(&place, "update meta set value = '999' where key = 'version'");
     let (_, rows) = doctor(&instance, &url);
     let (level, _, remedy) = check(&rows, "schema");

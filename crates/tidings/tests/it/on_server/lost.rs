@@ -14,7 +14,9 @@ fn status(daemon: &Daemon, path: &str) -> u16 {
 
 #[test]
 fn while_the_database_is_away_pages_say_so_and_then_everything_resumes() {
-    let instance = Instance::in_folder();
+    let mut instance = Instance::in_folder();
+    // The feed is due again every second.
+    instance.configure("[defaults]\npolicy = \"fix:1s\"\nalpha = \"1s\"\n");
     let Some(url) = database(&instance) else { return };
     let relay = Relay::start(&url);
     let publisher = Publisher::start(1);
@@ -55,6 +57,7 @@ fn while_the_database_is_away_pages_say_so_and_then_everything_resumes() {
     publisher.take_asked();
     let poll = instance.run(&["feed", "poll", "1", "--database", relay.url()]);
     poll.says(1, &["does not answer"]);
+    std::thread::sleep(std::time::Duration::from_secs(3));
     assert_eq!(publisher.n_asked(), 0);
 
     relay.mend();

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use dispatch::EndPoint;
 use serde_json::Value;
 
 use super::{FREELY, database};
@@ -65,6 +66,22 @@ fn a_data_folder_says_that_it_has_one_process() {
     let daemon = instance.daemon(&FREELY).ready();
     let (status, page) = get(daemon.listen, "/machines").unwrap();
     assert!(status == 200 && page.contains("One process does all the work"), "{page}");
+}
+
+#[test]
+fn a_controller_whose_loop_has_failed_gives_its_seat_back() {
+    let Some(house) = House::new() else { return };
+    let args = [&["--database", house.url.as_str(), "--name", "fails"], &FREELY[..]].concat();
+    let failing = house.instance.daemon_panicking(EndPoint::ResultArrived, &args).ready();
+    house.await_roles(&[("fails", "controller")]);
+    let _works = house.start("works", &[]);
+    house.await_roles(&[("fails", "controller"), ("works", "standby")]);
+    let publisher = Publisher::start(1);
+    publisher.set("/f", rss("f", 3));
+    let add = ["feed", "add", &publisher.url("/f"), "--database", &house.url];
+    house.instance.run(&add);
+    house.await_roles(&[("works", "controller"), ("fails", "standby")]);
+    assert!(failing.log().contains("its polling has ended"), "{}", failing.log());
 }
 
 #[test]

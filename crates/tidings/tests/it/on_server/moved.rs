@@ -8,7 +8,8 @@ use feed::{EntryKey, FeedId, FeedUrl, Item, Outcome, Published, Time};
 use store::{Location, NewEntry, NewFeed, OpenMode, PollRecord, Store};
 
 use super::database;
-use crate::program::{Instance, alone, path_text};
+use crate::program::{Instance, path_text};
+use crate::turns::turn;
 
 const T0: Time = Time::from_secs(1_700_000_000);
 const N_FEEDS: u32 = 60;
@@ -68,7 +69,7 @@ fn kill_in_the_middle(instance: &Instance, from: &str, to: &str, after: Duration
 
 #[test]
 fn a_migration_that_is_killed_in_the_middle_continues_where_it_was() {
-    let _alone = alone();
+    let _turn = turn();
     let instance = Instance::in_folder();
     let source = instance.home.path().join("source");
     fill(&Location::Folder(source.clone()));

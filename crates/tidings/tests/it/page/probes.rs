@@ -2,7 +2,7 @@
 //! without any network.
 
 use crate::documents::rss;
-use crate::program::{Instance, alone, eventually};
+use crate::program::{Instance, eventually};
 use crate::publisher::Publisher;
 use crate::wire::get;
 
@@ -43,7 +43,6 @@ fn page_probes_and_figures_answer() {
 
 #[test]
 fn the_demonstration_shows_entries_and_needs_no_network() {
-    let _alone = alone();
     let instance = Instance::new();
     let mut daemon = instance.daemon(&["--demo"]).ready();
     eventually("entries of the demonstration", || {

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::documents::opml;
-use crate::program::{Daemon, Instance, alone, eventually};
+use crate::program::{Daemon, Instance, eventually};
 use crate::score::{Coding, Place, ScoreServer, Served};
+use crate::turns::turn;
 use crate::wire::{self, addresses};
 
 const DOMAINS: usize = 3;
@@ -107,7 +108,7 @@ fn every_host_is_asked_again(server: &ScoreServer, hosts: &[String]) {
 
 #[test]
 fn pages_and_icons_keep_the_pace_and_no_poll_waits_for_them() {
-    let _alone = alone();
+    let _turn = turn();
     let addresses = addresses(DOMAINS as u32);
     let hosts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let server = ScoreServer::start(&addresses, GAP, |port| {

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::documents::opml;
 use crate::faults::{self, Expect, FAULTS};
-use crate::program::{Instance, alone, eventually};
+use crate::program::{Instance, eventually};
+use crate::turns::turn;
 use crate::wire::addresses;
 
 const HEALTHY: usize = 20;
@@ -37,7 +38,7 @@ fn judge(path: &str, expect: Expect, feed: &Value) {
 
 #[test]
 fn every_fault_is_told_in_plain_words_and_hurts_nobody_else() {
-    let _alone = alone();
+    let _turn = turn();
     let addresses = addresses((FAULTS.len() + HEALTHY) as u32);
     let server = faults::start(&addresses);
     let faulty = FAULTS.iter().map(|(path, _)| *path);

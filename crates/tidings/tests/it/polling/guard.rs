@@ -2,8 +2,9 @@
 //! when a URL is stored.
 
 use crate::documents::rss;
-use crate::program::Instance;
+use crate::program::{Instance, eventually};
 use crate::publisher::Publisher;
+use crate::wire;
 
 #[test]
 fn loopback_is_refused_unless_the_operator_allows_it() {
@@ -81,4 +82,35 @@ fn discover_asks_no_private_address_either() {
     let ended = Instance::new().run(&["discover", &publisher.url("/")]);
     ended.says(1, &["--allow-private"]);
     assert!(publisher.take_asked().is_empty(), "a request was made");
+}
+
+#[test]
+fn the_page_behind_an_entry_is_no_way_around() {
+    let publisher = Publisher::start(1);
+    publisher.set("/page", "<article><p>A secret of this machine.</p></article>");
+    let link = publisher.url("/page");
+    let item = format!("<item><title>Leak</title><guid>1</guid><link>{link}</link></item>");
+    let feed = format!("<rss version=\"2.0\"><channel><title>F</title>{item}</channel></rss>");
+    publisher.set("/f", feed);
+    let url = publisher.url("/f");
+    let instance = Instance::new();
+    instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+    assert_eq!(instance.poll(&url)["new"], 1, "this poll is allowed");
+    publisher.take_asked();
+
+    let daemon = instance.daemon(&["--domain-gap", "0s"]).ready();
+    let at = daemon.listen;
+    let (status, _) = wire::submit(at, "/entry/1", "/entry/1/article", &[]).unwrap();
+    assert_eq!(status, 303, "{}", daemon.log());
+    let state = eventually("the page is refused", || {
+        let (_, state) = wire::get(at, "/api/v1/entries/1/article").ok()?;
+        state.contains("\"nothing\"").then_some(state)
+    });
+    assert!(state.contains("--allow-private"), "{state}");
+    let fields = [("articles", ""), ("selector", "article p")];
+    let (status, shown) = wire::submit(at, "/feed/1", "/feed/1/try", &fields).unwrap();
+    assert!(status == 200 && shown.contains("--allow-private"), "{status} {shown}");
+    assert!(!shown.contains("A secret"), "{shown}");
+    let asked = publisher.take_asked();
+    assert!(asked.is_empty(), "{} requests were made", asked.len());
 }

@@ -2,7 +2,7 @@
 //! when the network is back.
 
 use crate::documents::{opml, rss_of};
-use crate::program::{Instance, alone, eventually};
+use crate::program::{Instance, eventually};
 use crate::publisher::Publisher;
 use crate::wire::get;
 
@@ -12,7 +12,6 @@ const CONFIG: &str = "[defaults]\npolicy = \"fix:2s\"\nalpha = \"1s\"\n";
 
 #[test]
 fn a_network_that_is_down_blames_no_feed_and_polling_resumes_by_itself() {
-    let _alone = alone();
     let publisher = Publisher::start(DOMAINS as u32);
     let (addresses, port) = (publisher.addresses.clone(), publisher.server.port);
     let urls: Vec<String> = (0..DOMAINS)

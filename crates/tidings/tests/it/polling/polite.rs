@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use crate::documents::{opml, rss};
-use crate::program::{Instance, alone};
+use crate::program::Instance;
 use crate::scene::{self, DOMAINS, FEEDS, host};
 use crate::score::{Manner, Place, ScoreServer, Served};
 use crate::wire::addresses;
@@ -23,7 +23,6 @@ fn config() -> (String, Vec<Ipv4Addr>) {
 
 #[test]
 fn a_server_that_keeps_score_finds_no_fault_over_a_thousand_feeds() {
-    let _alone = alone();
     let (text, addresses) = config();
     let mut urls = Vec::new();
     let server = ScoreServer::start(&addresses, GAP, |port| {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::documents::rss_of;
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
 use crate::publisher::Publisher;
 use crate::receiver::{Mood, Receiver};
 
@@ -93,7 +93,6 @@ fn a_receiver_in_trouble_gets_everything_in_order_once_it_is_well() {
 
 #[test]
 fn killed_at_any_moment_every_match_arrives_in_order() {
-    let _alone = alone();
     let publisher = Publisher::start(1);
     publisher.set("/news", rss_of("news", 0..10));
     // Every kind of failure, repeatedly: some are under way whenever the program is killed.

@@ -13,7 +13,7 @@ use url::form_urlencoded;
 
 use crate::documents::rss_of;
 use crate::needed;
-use crate::program::{Daemon, Instance, alone, eventually};
+use crate::program::{Daemon, Instance, eventually};
 use crate::publisher::Publisher;
 use crate::wire::{self, Request, Response, Server, addresses};
 
@@ -117,7 +117,6 @@ fn subscribed(instance: &Instance, publisher: &Publisher, endpoint: &str, keys: 
 #[test]
 fn a_rule_notifies_a_browser_with_an_encrypted_and_signed_message() {
     let Some(python) = python() else { return };
-    let _alone = alone();
     let keys = ask(python, "keys", &json!({}));
     let (service, publisher) = (PushService::start(), Publisher::start(1));
     let config = "contact = \"mailto:ann@example.org\"\n[notifications]\nallow_private = true\n";
@@ -160,7 +159,6 @@ fn a_rule_notifies_a_browser_with_an_encrypted_and_signed_message() {
 #[test]
 fn a_device_is_not_a_way_to_private_addresses() {
     let Some(python) = python() else { return };
-    let _alone = alone();
     let keys = ask(python, "keys", &json!({}));
     let (service, publisher) = (PushService::start(), Publisher::start(1));
     // Feeds may be private here, but browsers name push services.

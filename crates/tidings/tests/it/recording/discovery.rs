@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::web::{PAGES_PER_SITE, SyntheticWeb};
-use crate::program::{Instance, alone, eventually, finish, path_text, silent_address};
+use crate::program::{Instance, eventually, finish, path_text, silent_address};
+use crate::turns::turn;
 
 /// A shorter gap could not be measured on a busy machine.
 const GAP: Duration = Duration::from_secs(1);
@@ -24,7 +25,7 @@ fn count(found: &Value, name: &str) -> u64 {
 
 #[test]
 fn soak_every_feed_and_every_duplicate_of_a_synthetic_web_is_found() {
-    let _alone = alone();
+    let _turn = turn();
     let web = SyntheticWeb::start(n_pages() / PAGES_PER_SITE, GAP);
     let instance = Instance::with_config(&web.config(GAP, silent_address()));
     let (list, truth) = web.list();

@@ -6,7 +6,8 @@ use std::path::Path;
 use dataset::tables::DocumentLine;
 
 use super::recorded::{CONFIG, PATHS, export, read, serve};
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
+use crate::turns::turn;
 use crate::wire;
 
 /// Records some seconds. Returns the instance and its data set with documents.
@@ -31,7 +32,7 @@ fn documents(folder: &Path) -> Vec<(String, u64, i64, u64)> {
 
 #[test]
 fn an_import_gives_the_same_tables_and_figures_and_polls_nobody() {
-    let _alone = alone();
+    let _turn = turn();
     let (instance, folder) = recorded();
     let other = Instance::in_folder();
     let ended = other.run(&["dataset", "import", path_text(&folder)]).ok();
@@ -69,7 +70,7 @@ fn damage_is_refused(folder: &Path) {
 /// A data set without documents and texts can be imported too.
 #[test]
 fn a_pseudonymised_set_can_be_imported() {
-    let _alone = alone();
+    let _turn = turn();
     let (instance, _) = recorded();
     let folder = export(&instance, "hidden", &["--pseudonymise"]);
     let other = Instance::in_folder();
@@ -84,7 +85,7 @@ fn a_pseudonymised_set_can_be_imported() {
 
 #[test]
 fn damaged_documents_and_the_figures_are_on_the_pages() {
-    let _alone = alone();
+    let _turn = turn();
     let (instance, folder) = recorded();
     let broken = PATHS.iter().position(|path| *path == "/broken").unwrap() + 1;
     // Without --allow-private nobody is polled: the feeds are on loopback.
@@ -124,7 +125,7 @@ fn damaged_documents_and_the_figures_are_on_the_pages() {
 
 #[test]
 fn duplicates_among_the_own_feeds_are_proposed() {
-    let _alone = alone();
+    let _turn = turn();
     let instance = Instance::in_folder();
     let urls = ["http://a.test/rss.xml", "http://a.test/atom.xml", "http://b.test/feed"];
     instance.import(&crate::documents::opml(&urls.map(str::to_owned))).ok();

@@ -3,11 +3,12 @@
 use std::process::Stdio;
 
 use super::recorded::{CONFIG, PATHS, export, polls_by_path, serve};
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
+use crate::turns::turn;
 
 #[test]
 fn a_recording_continues_after_kill_9() {
-    let _alone = alone();
+    let _turn = turn();
     let (_server, urls, log) = serve(6);
     let instance = Instance::with_config(CONFIG);
     let list = instance.write("list.txt", urls.join("\n"));

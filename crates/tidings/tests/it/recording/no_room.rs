@@ -6,11 +6,12 @@ use std::process::Stdio;
 use super::recorded::{CONFIG, PATHS, export, polls_by_path, serve};
 use crate::database::Database;
 use crate::durability::disk::{Mounted, fill};
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
+use crate::turns::turn;
 
 #[test]
 fn a_full_disk_pauses_the_recording_and_it_continues() {
-    let _alone = alone();
+    let _turn = turn();
     let mut instance = Instance::in_folder();
     let Some(disk) = Mounted::new(&instance.data, 24 << 10) else { return };
     let (_server, urls, log) = serve(6);
@@ -45,7 +46,7 @@ fn a_full_disk_pauses_the_recording_and_it_continues() {
 
 #[test]
 fn a_recording_on_postgresql_exports_every_poll() {
-    let _alone = alone();
+    let _turn = turn();
     let Some(database) = Database::start(&[]) else { return };
     let (_server, urls, log) = serve(6);
     let mut instance = database.instance_at(database.url());

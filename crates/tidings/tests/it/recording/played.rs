@@ -16,7 +16,8 @@ use sha2::{Digest, Sha256};
 use super::recorded::{CONFIG, export, hex, polls_by_path, read, replay_equals_live};
 use crate::documents::rss_of;
 use crate::polling::replay::{folders, snapshots, truth};
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
+use crate::turns::turn;
 use crate::wire::{Next, Request, Response, Server, addresses};
 
 /// Longer sequences are played in parts, at the same time.
@@ -153,7 +154,7 @@ fn nothing_is_missing(sequences: Vec<Sequence>) {
 
 #[test]
 fn the_recorded_feeds_next_to_the_repository_are_recorded_without_a_gap() {
-    let _alone = alone();
+    let _turn = turn();
     let mut sequences = Vec::new();
     for folder in folders() {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
@@ -169,7 +170,7 @@ fn the_recorded_feeds_next_to_the_repository_are_recorded_without_a_gap() {
 
 #[test]
 fn a_sequence_that_slides_jumps_and_changes_its_bytes_is_recorded_without_a_gap() {
-    let _alone = alone();
+    let _turn = turn();
     // More versions than one chain of differences holds.
     let sliding = (0..24).map(|n| rss_of("sliding", n..n + 12).into_bytes()).collect();
     let jumping = (0..8).map(|n| rss_of("jumping", 9 * n..9 * n + 5 + n).into_bytes()).collect();

@@ -4,7 +4,8 @@
 use std::io::Read as _;
 
 use super::recorded::{CONFIG, export, serve};
-use crate::program::{Instance, alone, eventually, path_text};
+use crate::program::{Instance, eventually, path_text};
+use crate::turns::turn;
 use crate::wire;
 
 /// Moves every time of a data set to an earlier month, so that the month is over.
@@ -31,7 +32,7 @@ fn moved_to_the_past(folder: &std::path::Path) {
 
 #[test]
 fn a_month_is_exported_and_strangers_see_figures_without_texts() {
-    let _alone = alone();
+    let _turn = turn();
     let (_server, urls, _log) = serve(6);
     let first = Instance::with_config(CONFIG);
     let list = first.write("list.txt", urls.join("\n"));

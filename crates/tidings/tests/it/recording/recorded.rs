@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 
 use super::archive_tools as judge;
 use crate::documents::rss_of;
-use crate::program::{Instance, alone, path_text};
+use crate::program::{Instance, path_text};
+use crate::turns::turn;
 use crate::wire::{Next, Request, Response, Server, addresses};
 
 /// A status and the SHA-256 of the body that was sent.
@@ -112,7 +113,7 @@ pub fn polls_by_path(folder: &Path) -> HashMap<String, Vec<PollLine>> {
 
 #[test]
 fn a_recording_misses_nothing_and_plays_back() {
-    let _alone = alone();
+    let _turn = turn();
     let (_server, urls, log) = serve(6);
     let instance = Instance::with_config(CONFIG);
     let list = instance.write("list.txt", urls.join("\n"));

@@ -75,6 +75,26 @@ impl Database {
         signal("CONT", &ids);
     }
 
+    /// Moves the log of the server to another folder, which may be on another disk.
+    pub fn move_log(&mut self, to: &Path) {
+        self.kill();
+        let log = self.folder().join("data/pg_wal");
+        let moved = to.join("pg_wal");
+        let run = |command: &mut Command| {
+            assert!(command.status().unwrap().success(), "{command:?}");
+        };
+        run(Command::new("mv").args([&log, &moved]));
+        run(Command::new("chown").args(["-R", "postgres"]).arg(to));
+        std::os::unix::fs::symlink(&moved, &log).unwrap();
+        self.launch();
+    }
+
+    /// Returns whether the server has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        let Some(process) = &mut self.server.process else { return true };
+        process.try_wait().is_ok_and(|ended| ended.is_some())
+    }
+
     /// Starts the server again.
     pub fn launch(&mut self) {
         self.server.launch().unwrap();

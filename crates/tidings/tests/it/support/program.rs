@@ -5,7 +5,6 @@ use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -29,12 +28,6 @@ const FOLDERLESS: [&str; 10] = [
     "--help",
     "--version",
 ];
-
-/// Tests that keep both cores busy or measure pace run one at a time.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Waits until `done` returns a value. Fails with `what` after a long time.
 #[track_caller]
@@ -209,6 +202,14 @@ impl Instance {
         let listen = free_address();
         let mut command = self.run_command(listen, "info", args);
         command.env(dispatch::END_AT_VARIABLE, point.word());
+        self.spawn(command, listen)
+    }
+
+    /// Starts a daemon whose task panics at this place.
+    pub fn daemon_panicking(&self, point: dispatch::EndPoint, args: &[&str]) -> Daemon {
+        let listen = free_address();
+        let mut command = self.run_command(listen, "info", args);
+        command.env(dispatch::END_AT_VARIABLE, format!("panic:{}", point.word()));
         self.spawn(command, listen)
     }
 

@@ -16,6 +16,8 @@ use crate::wire::{Next, Request, Response, Server, now};
 /// The time that an answer is delayed, so that a second request to the same domain would be
 /// noticed.
 const HELD: Duration = Duration::from_millis(8);
+/// The delay of slow answers. It makes a request visible that another terminal sends meanwhile.
+const HELD_SLOW: Duration = Duration::from_millis(1500);
 /// The tolerance for a gap that is too short. The server takes the time when a request arrives. A
 /// busy machine may deliver one late and the next in time.
 const LATENESS: Duration = Duration::from_millis(400);
@@ -54,6 +56,8 @@ struct Score {
     asked: Vec<Place>,
     /// Answers may be lost, because processes are killed.
     forgives_lost: bool,
+    /// Places that answer slowly.
+    slow: HashSet<Place>,
 }
 
 /// The server with its counts.
@@ -88,6 +92,11 @@ impl ScoreServer {
     /// Serves these pages too, or in the place of those before.
     pub fn add(&self, pages: impl IntoIterator<Item = (Place, Served)>) {
         self.served.lock().unwrap().extend(pages);
+    }
+
+    /// Lets these places answer slowly.
+    pub fn slow_down(&self, places: impl IntoIterator<Item = Place>) {
+        self.score.lock().unwrap().slow.extend(places);
     }
 
     /// Returns the requests to a host, in their order, as paths.
@@ -137,7 +146,7 @@ fn answer(
     gap: Duration,
 ) -> io::Result<Next> {
     let domain = registrable(&place.0);
-    {
+    let held = {
         let mut score = score.lock().unwrap();
         let mut faults = Vec::new();
         score.asked.push(place.clone());
@@ -159,8 +168,9 @@ fn answer(
         }
         let told = |f| format!("{}{}: {f}", place.0, place.1);
         score.faults.extend(faults.into_iter().map(told));
-    }
-    std::thread::sleep(HELD);
+        if score.slow.contains(place) { HELD_SLOW } else { HELD }
+    };
+    hold(stream, held)?;
     let response = {
         let mut score = score.lock().unwrap();
         let n = score.pages.get(place).map_or(0, |p| p.n_requests);
@@ -185,6 +195,16 @@ fn answer(
         response.response
     };
     response.send(stream)
+}
+
+/// Waits for so long, or until the client closes the connection. Its request is over then: a
+/// network that was cut may deliver one so late that the client gives up before the answer.
+fn hold(stream: &TcpStream, lasts: Duration) -> io::Result<()> {
+    let usual = stream.read_timeout()?;
+    stream.set_read_timeout(Some(lasts))?;
+    // Nothing else can arrive: a client waits for the answer before its next request.
+    let _ = stream.peek(&mut [0]);
+    stream.set_read_timeout(usual)
 }
 
 /// Checks the headers that every request must have and must not have.
@@ -220,7 +240,8 @@ fn pace(domain: &mut DomainState, path: &str, gap: Duration) -> Vec<String> {
     domain.in_flight += 1;
     if domain.in_flight > 1 {
         let (n, other) = (domain.in_flight, &domain.last_path);
-        faults.push(format!("{n} requests at once to the domain, after {other}"));
+        let since = domain.last.map_or(0, |last| (at - last).as_millis());
+        faults.push(format!("{n} requests at once to the domain, {since} ms after {other}"));
     }
     if let Some(since) = domain.last.map(|last| at - last)
         && since + LATENESS.min(gap / 2) < gap

@@ -61,7 +61,8 @@ impl Finds {
             let attribute = tag.attrs.iter().find(|a| &*a.name.local == wanted)?;
             Some(attribute.value.to_string())
         };
-        let is_own = |src: String| src.starts_with("/script.js") || src.starts_with("/app.js");
+        let own = ["/script.js?v=", "/app.js?v=", "/player.js?v="];
+        let is_own = |src: String| own.iter().any(|file| src.starts_with(file));
         if name == "script" && !value("src").is_some_and(is_own) {
             self.say("a script that is not ours".to_owned());
         }

@@ -236,7 +236,10 @@ fn sets_and_single_records_leave_the_same_rows() {
                 rows.iter().filter(|line| !sets.contains(line)).collect::<Vec<_>>()
             );
             both.run(
-                "delete from entries where id % 7 = 3; \
+                "insert into articles (entry, fetched_at, url, extractor, why_not, n_words, \
+                 noarchive) select id, 0, '', '', case when id % 4 = 0 then 'gone' end, 1, 0 \
+                 from entries where id % 2 = 0 on conflict do nothing; \
+                 delete from entries where id % 7 = 3; \
                  update search_progress set indexed_to = (select last_entry - 3 from stream)",
             );
         }
@@ -282,6 +285,10 @@ fn a_set_takes_refused_and_edited_records_and_ends_at_the_second_of_a_feed() {
             .map(|record| RecordJob::new(record, slot.clone(), file.clone(), Box::new(|_| ())))
             .collect();
         let n = record_jobs(conn, jobs.iter_mut().map(|job| job as &mut dyn SetJob).collect())?;
+        let plans = conn.query_row("select current_setting('enable_seqscan')", [], |row| {
+            row.get::<_, String>(0)
+        })?;
+        assert_eq!(plans, "on", "the settings of the set have ended");
         Ok((n, jobs.into_iter().map(|job| job.result.map(|one| one.is_ok())).collect::<Vec<_>>()))
     });
     let expected = vec![Some(true), Some(false), Some(false), Some(true), None];

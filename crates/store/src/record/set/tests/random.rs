@@ -135,14 +135,23 @@ fn key(dice: &mut Dice) -> EntryKey {
 }
 
 fn entry_facts(dice: &mut Dice) -> EntryFacts {
+    let languages = [
+        LanguageOrigin::Declared,
+        LanguageOrigin::Detected,
+        LanguageOrigin::DetectedInFeed,
+        LanguageOrigin::Default,
+    ];
+    let categories = [CategoryOrigin::Item, CategoryOrigin::Section, CategoryOrigin::Feed];
     EntryFacts {
         language: dice.some(60, |dice| EntryLanguage {
             tag: ["de", "de-AT", "en"][dice.below(3) as usize].to_owned(),
-            source: LanguageOrigin::Detected,
-            confidence_permille: Some(900),
+            source: languages[dice.below(4) as usize],
+            confidence_permille: dice.some(50, |_| 900),
         }),
-        category: dice
-            .some(40, |dice| EntryCategory { name: dice.word(), source: CategoryOrigin::Item }),
+        category: dice.some(40, |dice| EntryCategory {
+            name: dice.word(),
+            source: categories[dice.below(3) as usize],
+        }),
         topic: dice.some(20, |_| 11),
         wants_article: dice.percent(20),
     }
