@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dispatch::LocalForm;
 use dispatch::command::{Command, CommandResult};
+use dispatch::{LocalForm, Stopwatch};
 use engine::command::carry_out;
 use engine::{Clock, Engine, Gaps, Settings, Watch};
 use feed::Time;
@@ -94,10 +94,15 @@ impl House {
 
     /// Waits until nothing is under way.
     pub async fn rest(&self) {
-        // Between two questions that it answers the loop has turned, by the clock as it is.
-        for _ in 0..2 {
-            assert_eq!(self.engine.poll(&[]).unwrap().recv().await, None);
-        }
+        // The loop answers a question before it turns, so a turn after the answer knows all that was
+        // sent before the question.
+        assert_eq!(self.engine.poll(&[]).unwrap().recv().await, None);
+        let answered = Stopwatch::start();
+        let turned = |house: &House| {
+            let since = answered.elapsed();
+            house.engine.figures().turned_ago.is_some_and(|ago| ago < since)
+        };
+        assert!(self.until(turned).await, "{:?}", self.engine.figures());
         let resting = |house: &House| {
             let figures = house.engine.figures();
             figures.in_flight == 0 && figures.waiting == 0 && figures.wake_at > house.clock.now()
