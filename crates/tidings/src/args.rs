@@ -93,6 +93,7 @@ pub enum CliCommand {
     MoveIn(move_in::MoveInArgs),
     /// Print all feeds as a subscription list
     Export {
+        /// The format of the list
         #[arg(long, value_enum, default_value_t = ExportFormat::Opml)]
         format: ExportFormat,
         /// Show passwords and tokens in URLs instead of masking them
@@ -108,7 +109,7 @@ pub enum CliCommand {
     /// Standing queries: feeds made from feeds
     #[command(subcommand)]
     Query(query::QueryCommand),
-    /// Rules of a person: mark, star, hide, label or notify by itself
+    /// Rules that mark, star, hide, label or notify for one person
     #[command(subcommand)]
     Rule(rule::RuleCommand),
     /// List, rename, merge, order or remove tags
@@ -125,10 +126,10 @@ pub enum CliCommand {
     Parse {
         /// A file; `-` is standard input
         file: PathBuf,
-        /// The Content-Type it came with
+        /// The Content-Type that the document came with
         #[arg(long, value_name = "TYPE")]
         content_type: Option<String>,
-        /// The URL it came from: the base of relative links
+        /// The URL that the document came from: the base of relative links
         #[arg(long, value_name = "URL")]
         url: Option<String>,
         /// Print JSON, for programs
@@ -155,7 +156,10 @@ pub enum CliCommand {
     #[command(subcommand)]
     Config(operate::ConfigCommand),
     /// Print the completions of a shell
-    Completions { shell: clap_complete::Shell },
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
     /// Print the manual page
     Man {
         /// Write one page for each command into this folder instead
@@ -201,6 +205,7 @@ pub struct RunArgs {
 pub enum FeedCommand {
     /// Add feeds and poll each once
     Add {
+        /// The addresses of feeds, or of pages that name a feed
         #[arg(required = true, value_name = "URL")]
         urls: Vec<String>,
         /// A tag for the new feeds (repeatable)
@@ -230,6 +235,7 @@ pub enum FeedCommand {
     Why(OneFeed),
     /// Poll feeds now (gaps and Retry-After still apply)
     Poll {
+        /// The feeds: their numbers or URLs
         #[arg(required_unless_present = "all", value_name = "FEED")]
         feeds: Vec<String>,
         /// All feeds
@@ -298,7 +304,8 @@ pub struct FeedSet {
     /// Longest interval between two polls; `default` removes the setting
     #[arg(long, value_name = "DURATION")]
     pub beta: Option<String>,
-    /// The weight of its entries compared with those of other feeds (normal is 1)
+    /// The weight of its entries compared with those of other feeds
+    /// [default: the number of people who read the feed]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub weight: Option<f64>,
     /// The longest time until an entry is found; `default` removes the setting
@@ -346,7 +353,7 @@ pub struct EntriesArgs {
     /// Only entries that this query found, with its own cursors
     #[arg(long, value_name = "NAME", conflicts_with = "feed")]
     pub query: Option<String>,
-    /// At most this many
+    /// At most this many entries
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
     /// No effect: the output is always JSON lines

@@ -67,9 +67,9 @@ impl AccountRole {
 pub enum TokenScope {
     /// Read everything.
     Read,
-    /// Read and mark entries.
+    /// Also change the account's own subscriptions, tags, marks, rules and queries.
     Write,
-    /// Also change feeds, queries and the budget.
+    /// Also manage the account; with the role admin also feeds, the budget and other accounts.
     Admin,
 }
 

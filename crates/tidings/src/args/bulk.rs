@@ -34,10 +34,10 @@ pub struct BulkArgs {
     #[arg(long = "remove-tag", value_name = "TAG",
         conflicts_with_all = ["pause", "resume", "policy", "unsubscribe"])]
     pub remove_tags: Vec<String>,
-    /// Stop polling them
+    /// Stop polling the feeds
     #[arg(long, conflicts_with_all = ["resume", "policy", "unsubscribe"])]
     pub pause: bool,
-    /// Resume polling
+    /// Resume polling the feeds
     #[arg(long, conflicts_with_all = ["policy", "unsubscribe"])]
     pub resume: bool,
     /// The policy, as in `feed set`; `default` removes the setting
@@ -54,8 +54,9 @@ pub struct BulkArgs {
 pub enum TagCommand {
     /// List the tags in their order
     List(OwnerArgs),
-    /// Rename a tag; if the new name is in use, the two become one
+    /// Rename a tag; if the new name is in use, the two tags become one
     Rename {
+        /// The tag
         tag: String,
         /// The new name
         to: String,
@@ -64,13 +65,14 @@ pub enum TagCommand {
     },
     /// Remove a tag from all feeds
     Remove {
+        /// The tag
         tag: String,
         #[command(flatten)]
         rest: OwnerArgs,
     },
     /// Set the order of tags, in which pages and reader apps show them
     Order {
-        /// Tags, the first one first; other tags follow
+        /// The tags in their new order; all other tags follow
         #[arg(required = true, value_name = "TAG")]
         tags: Vec<String>,
         #[command(flatten)]

@@ -48,7 +48,7 @@ pub struct DatasetExportArgs {
     /// The title of the data set
     #[arg(long, value_name = "TEXT", default_value = "Recorded web feeds")]
     pub title: String,
-    /// The person or institution that made it
+    /// The person or institution that made the data set
     #[arg(long, value_name = "NAME", default_value = "Anonymous")]
     pub creator: String,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub struct DatasetExportArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Checks the checksums, then stores feeds, polls, entries and, if the data set has \
-    them, the documents. All feeds\nare paused: nobody is polled. Afterwards `dataset stats`, \
+    them, the documents. All feeds\nare paused, so the command makes no request. Afterwards `dataset stats`, \
     `lab what-if` and the page work on them."
 )]
 pub struct DatasetImportArgs {

@@ -12,12 +12,13 @@ use clap::Args;
     names every address that was dropped, and why."
 )]
 pub struct DiscoverArgs {
+    /// The addresses of web pages, feeds or hosts
     #[arg(required_unless_present = "from", value_name = "URL")]
     pub urls: Vec<String>,
     /// Find the feeds of a long list of addresses
     #[arg(long, value_name = "FILE", conflicts_with = "urls")]
     pub from: Option<PathBuf>,
-    /// Keep a random sample of so many feeds
+    /// Keep a random sample of this many feeds
     #[arg(long, value_name = "N", requires = "from")]
     pub sample: Option<usize>,
     /// The seed of the sample; the same seed gives the same sample
@@ -32,6 +33,7 @@ pub struct DiscoverArgs {
     /// Request loopback and private addresses too
     #[arg(long)]
     pub allow_private: bool,
+    /// The configuration file (TOML); without it the defaults apply
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }

@@ -25,8 +25,8 @@ pub struct FetchArgs {
     /// A proxy (http, https, socks5 or socks5h); `default` removes the setting
     #[arg(long, value_name = "URL")]
     pub proxy: Option<String>,
-    /// `check` the certificate of the server, or `ignore` it: then anybody on the way can read and
-    /// change everything
+    /// `check` the certificate of the server, or `ignore` it. If it is ignored, anybody on the way
+    /// can read and change everything
     #[arg(long, value_name = "WHAT")]
     pub tls: Option<String>,
     /// Remove all settings of this group

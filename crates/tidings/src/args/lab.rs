@@ -105,7 +105,7 @@ pub struct LabRunArgs {
     /// `tide`, and any parameter written as `?`
     #[arg(long, value_name = "SPEC|N")]
     pub match_polls: Option<String>,
-    /// The same, but so that entries wait as long on average as under this policy
+    /// Set the free parameters so that entries wait as long on average as under this policy
     #[arg(long, value_name = "SPEC", conflicts_with = "match_polls")]
     pub match_delay: Option<String>,
     /// Write every poll as `policy,feed,time`
@@ -143,7 +143,7 @@ pub struct LabBudgetArgs {
     pub estimator: Estimator,
     #[command(flatten)]
     pub as_published: AsPublishedArgs,
-    /// The share of the polls that is for learning: 10%, or `auto`
+    /// The share of the polls that learn how often feeds post: 10%, or `auto`
     #[arg(long, value_name = "PERCENT|auto", default_value_t = LearnShare::Off)]
     pub learn: LearnShare,
     /// Spend the budget in the training phase too, from a cold start
@@ -177,7 +177,7 @@ pub struct AsPublishedArgs {
     /// Start `single-variable` and `periodic` at zero, without the dates of the first window
     #[arg(long)]
     pub from_zero: bool,
-    /// Tell estimators the entries that a window no longer shows
+    /// Give estimators also the entries that a window no longer shows
     #[arg(long)]
     pub true_counts: bool,
 }
@@ -198,6 +198,7 @@ impl AsPublishedArgs {
 pub enum TableCommand {
     /// Table 2 of the 2steps paper: our values next to the published ones
     TwoSteps {
+        /// The number of random runs
         #[arg(long, value_name = "N", default_value_t = 200)]
         #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
         seeds: u64,
@@ -280,10 +281,13 @@ pub struct WhatIfArgs {
 
 #[derive(Debug, Args)]
 pub struct SynthArgs {
+    /// The number of feeds
     #[arg(long, value_name = "N")]
     pub feeds: usize,
+    /// The number of days
     #[arg(long, value_name = "N")]
     pub days: u16,
+    /// The seed; the same seed gives the same trace
     #[arg(long, value_name = "S")]
     pub seed: u64,
     /// The start of the days; the first windows show entries from before it

@@ -17,23 +17,23 @@ pub enum OtherReader {
 
 #[derive(Debug, Args)]
 pub struct MoveInArgs {
-    /// The program that runs there
+    /// The reader program of the other server
     #[arg(value_enum)]
     pub reader: OtherReader,
     /// The address of the other server
     #[arg(value_name = "URL")]
     pub url: String,
-    /// The user there
+    /// The user name on the other server
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
     /// The file with the password or the token; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub secret: std::path::PathBuf,
-    /// The account here that subscribes to the feeds and gets the marks [default: the person at
-    /// this machine]
+    /// The account of this instance that subscribes to the feeds and gets the marks
+    /// [default: the person at this machine]
     #[arg(long, value_name = "NAME")]
     pub account: Option<String>,
-    /// Read at most this many of the newest read entries there
+    /// Take over at most this many of the newest read entries
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub entries: u64,
     /// Do not poll the new feeds now; the marks wait for the first poll

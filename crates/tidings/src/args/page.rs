@@ -19,15 +19,16 @@ pub struct PageArgs {
     /// Take the elements that match this CSS selector instead of searching for the text
     #[arg(long, value_name = "SELECTOR")]
     pub keep: Option<String>,
-    /// Leave out elements inside of them that match this CSS selector
+    /// Leave out elements that match this CSS selector, inside the elements of --keep
     #[arg(long, value_name = "SELECTOR", requires = "keep")]
     pub remove: Option<String>,
     /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
-    /// Ask loopback and private addresses too
+    /// Request loopback and private addresses too
     #[arg(long)]
     pub allow_private: bool,
+    /// The configuration file (TOML); without it the defaults apply
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }

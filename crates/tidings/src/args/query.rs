@@ -49,6 +49,7 @@ pub enum QueryCommand {
     },
     /// Show everything about one query, with its plan
     Show {
+        /// The name of the query
         name: String,
         /// Show its secret link and the key that signs its webhooks
         #[arg(long)]
@@ -61,7 +62,7 @@ pub enum QueryCommand {
         #[command(flatten)]
         place: InstanceArgs,
     },
-    /// Delete a query; feeds that only it uses are no longer polled
+    /// Delete a query; feeds that only this query uses are no longer polled
     Drop(OneQuery),
     /// Run a file against the stored entries; change nothing
     Test {
@@ -97,6 +98,7 @@ pub enum QueryCommand {
 
 #[derive(Debug, Args)]
 pub struct OneQuery {
+    /// The name of the query
     pub name: String,
     /// Print JSON, for programs
     #[arg(long)]

@@ -9,7 +9,7 @@ use super::{InstanceArgs, NetworkArgs, duration};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Records until the time is over or Ctrl-C. The same command continues a \
-    recording, also after a crash; it keeps\nits end. Without a configured policy, feeds are \
+    recording, also after a crash; the end\nof the recording stays. Without a configured policy, feeds are \
     polled by the policy `recording`, between every minute and every\n6 hours. All feeds of the \
     data folder are recorded: use a folder of its own.")]
 pub struct RecordArgs {
@@ -20,7 +20,7 @@ pub struct RecordArgs {
     #[arg(long = "for", value_name = "DURATION", value_parser = duration, default_value = "28d")]
     pub duration: Duration,
     /// End the recording when the database has this size, e.g. 50GB; on PostgreSQL, when the
-    /// stored documents and messages have it
+    /// stored documents and messages have this size
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_size: Option<u64>,
     /// Keep no more documents of a feed beyond this size; its polls are still recorded

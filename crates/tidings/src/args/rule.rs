@@ -45,6 +45,7 @@ pub enum RuleCommand {
 
 #[derive(Debug, Args)]
 pub struct OneRule {
+    /// The name of the rule
     pub name: String,
     #[command(flatten)]
     pub rest: OwnerArgs,

@@ -10,14 +10,15 @@ pub enum UserCommand {
     Add {
         #[arg(value_name = "NAME")]
         name: String,
-        /// admin: change everything; reader: read, mark and star [default: admin for the first
-        /// account, reader for others]
+        /// admin: change everything; reader: change own subscriptions, tags, marks and queries
+        /// [default: admin for the first account, reader for others]
         #[arg(long, value_parser = ["admin", "reader"])]
         role: Option<String>,
         /// Read the password from the first line of standard input
         #[arg(long)]
         password_stdin: bool,
-        /// Create it without a password, for a login at the identity provider or by the proxy
+        /// Create the account without a password, for a login at the identity provider or by the
+        /// proxy
         #[arg(long, conflicts_with = "password_stdin")]
         no_password: bool,
         #[command(flatten)]
@@ -37,7 +38,7 @@ pub enum UserCommand {
     Role {
         #[arg(value_name = "NAME")]
         name: String,
-        /// admin: change everything; reader: read, mark and star
+        /// admin: change everything; reader: change own subscriptions, tags, marks and queries
         #[arg(value_parser = ["admin", "reader"])]
         role: String,
         #[command(flatten)]
@@ -47,7 +48,7 @@ pub enum UserCommand {
     Connect {
         #[arg(value_name = "NAME")]
         name: String,
-        /// The person's `sub` at the provider; without it, list what is connected
+        /// The person's `sub` at the provider; without it, list the connections
         subject: Option<String>,
         /// Remove the connection
         #[arg(long, requires = "subject")]
@@ -62,7 +63,8 @@ pub enum UserCommand {
         /// Purpose of the token, e.g. the name of the app [default: the time]
         #[arg(long, value_name = "TEXT")]
         label: Option<String>,
-        /// read: see everything; write: mark entries too; admin: change feeds and queries too
+        /// read: only read; write: also change own subscriptions, tags, marks and queries; admin:
+        /// also manage the account and, with the role admin, settings of the instance
         #[arg(long, value_parser = ["read", "write", "admin"], default_value = "admin")]
         scope: String,
         #[command(flatten)]
@@ -85,7 +87,7 @@ pub enum UserCommand {
         #[command(flatten)]
         place: InstanceArgs,
     },
-    /// Remove an account with its read marks and stars
+    /// Remove an account with its subscriptions, private feeds, queries, marks and stars
     Remove {
         #[arg(value_name = "NAME")]
         name: String,

@@ -6,10 +6,10 @@ use clap::Args;
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct WantedArgs {
-    /// Queries that tell the wanted entries by the texts of the trace (columns title, summary,
+    /// Queries that choose the wanted entries by the texts of the trace (columns title, summary,
     /// content, author, categories, link, language, tags). Every figure then counts the wanted
-    /// entries only, as with a column `relevant`. Each policy or strategy runs twice: once it
-    /// learns from all entries, once from the wanted ones
+    /// entries only, as with a column `relevant`. Each policy or strategy runs
+    /// twice: it learns first from all entries, then from the wanted ones
     #[arg(long, value_name = "FILE")]
     pub queries: Option<PathBuf>,
 }
