@@ -9,8 +9,9 @@ use super::InstanceArgs;
     but their polls count.\nStrategies: uniform, only-sat, only-tau, top-k-utility, two-steps, \
     min-delay, min-delay:centroid,\nmin-delay:shrunk, min-delay-allocation, min-delay-schedule, \
     min-miss, crawl-freshness, crawl-age,\nlambda-crawl, top-k-expected, tide; tide:365d if losing \
-    an entry is as bad as waiting a year for it\n[default: 730d].\nEstimators: window, single-variable, periodic, histogram, changes, \
-    tide,\ndaily-total, offline.")]
+    an entry is as bad as waiting a year for it\n[default: 730d].\n\
+    Estimators: window, single-variable, periodic, histogram, changes, tide,\n\
+    daily-total, offline.")]
 pub struct BudgetArgs {
     /// Polls per time, e.g. 1000/1h; also bytes, e.g. 1000/1h,50MB; units if a poll has a price,
     /// e.g. 5000/1h:1+20/MB+5/s; or `off`

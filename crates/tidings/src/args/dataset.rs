@@ -58,8 +58,8 @@ pub struct DatasetExportArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Checks the checksums, then stores feeds, polls, entries and, if the data set has \
-    them, the documents. All feeds\nare paused, so the command makes no request. Afterwards `dataset stats`, \
-    `lab what-if` and the page work on them."
+    them, the documents. All feeds\nare paused, so the command makes no request. \
+    Afterwards `dataset stats`, `lab what-if` and the page\nwork on them."
 )]
 pub struct DatasetImportArgs {
     /// The folder of the data set

@@ -9,9 +9,10 @@ use super::{InstanceArgs, NetworkArgs, duration};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Records until the time is over or Ctrl-C. The same command continues a \
-    recording, also after a crash; the end\nof the recording stays. Without a configured policy, feeds are \
-    polled by the policy `recording`, between every minute and every\n6 hours. All feeds of the \
-    data folder are recorded: use a folder of its own.")]
+    recording, also after a crash; the end\n\
+    of the recording stays. Without a configured policy, feeds are polled by the policy \
+    `recording`,\nbetween every minute and every 6 hours. All feeds of the data folder are \
+    recorded: use a\nfolder of its own.")]
 pub struct RecordArgs {
     /// The feeds: OPML, or one address a line; `-` is standard input
     #[arg(value_name = "LIST")]
