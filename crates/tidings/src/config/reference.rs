@@ -308,7 +308,7 @@ fn limits() -> ConfigTable {
         key(
             "entry_age",
             "duration",
-            "unlimited",
+            "no limit",
             "Entries seen longer ago are dropped. Their keys are kept, so that they do not come \
              back as new.",
             "\"365d\"",
@@ -330,7 +330,7 @@ fn limits() -> ConfigTable {
         key(
             "key_age",
             "duration",
-            "unlimited",
+            "no limit",
             "Keys of dropped entries are deleted this long after the entry left its feed, and not \
              before 400 days. An entry that comes back later is new.",
             "\"800d\"",

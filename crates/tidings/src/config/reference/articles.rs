@@ -20,7 +20,8 @@ pub fn articles() -> ConfigTable {
             "per_domain",
             "number",
             settings.per_domain_max.to_string(),
-            "The pages of one registrable domain that are fetched in a day without being asked.",
+            "The pages of one registrable domain that are fetched in a day although nobody asked \
+             for them.",
             "200",
         ),
         key(

@@ -9,7 +9,7 @@ pub(super) fn budget() -> ConfigTable {
             "polls per time, and bytes",
             "required",
             "The maximum number of polls in a time, and optionally the maximum number of bytes in \
-             that time. With a price per poll, `5000/1h:1+20/MB+5/s`, it counts units.",
+             that time. With a price per poll, as in `5000/1h:1+20/MB+5/s`, the budget counts units.",
             "\"1000/1h,50MB\"",
         )
         .needed(),
@@ -32,8 +32,7 @@ pub(super) fn budget() -> ConfigTable {
             "learn",
             "percentage, or auto",
             "0%",
-            "The share of the polls that goes where knowing more should shorten the waiting most: \
-             up to 50%, or auto.",
+            "The share of the polls that learn how often feeds post: up to 50%, or auto.",
             "\"10%\"",
         ),
     ];

@@ -17,7 +17,8 @@ pub fn bus() -> ConfigTable {
             "name",
             "name",
             bus::BUS_NAME,
-            "The beginning of all subjects. Instances that share a server need different names.",
+            "The beginning of all NATS subjects. Instances that share a server need different \
+             names.",
             "\"tidings\"",
         ),
         key(
@@ -45,8 +46,8 @@ pub fn terminal() -> ConfigTable {
             "cache",
             "size",
             format!("{}MB", bus::CACHE_MB),
-            "Memory for windows of feeds, so that unchanged items do not travel. With `0MB` a \
-             terminal asks for every window.",
+            "Memory for windows of feeds, so that a terminal does not send unchanged items. With \
+             `0MB` it asks for every window.",
             "\"64MB\"",
         ),
     ];

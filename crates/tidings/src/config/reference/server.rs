@@ -28,7 +28,7 @@ pub fn machine() -> ConfigTable {
              digits, `-` and `_`.",
             "\"box-1\"",
         ),
-        key("region", "text", "none", "The region that this process stands in.", "\"eu\""),
+        key("region", "text", "none", "The region in which this process runs.", "\"eu\""),
         key(
             "seat_silence",
             "duration",
@@ -38,7 +38,8 @@ pub fn machine() -> ConfigTable {
             "\"10s\"",
         ),
     ];
-    ConfigTable { name: "machine", about: "Without a `database` this table has no effect.", keys }
+    let about = "This process among several: on one `database`, or as a terminal.";
+    ConfigTable { name: "machine", about, keys }
 }
 
 pub fn delivery() -> ConfigTable {
@@ -75,14 +76,15 @@ pub fn recording() -> ConfigTable {
             "max_size",
             "size",
             "no limit",
-            "Keep no more documents beyond this size in all. Polls are still recorded.",
+            "When all stored documents have this size, keep no further ones. Polls are still \
+             recorded.",
             "\"50GB\"",
         ),
         key(
             "max_feed_size",
             "size",
             "no limit",
-            "Keep no more documents of a feed beyond this size. Polls are still recorded.",
+            "The same for the documents of each feed.",
             "\"20MB\"",
         ),
     ];
