@@ -59,7 +59,9 @@ fn list(as_json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     print(&found, Clock::System.now())?;
     let seat = store.seat()?.filter(|_| !found.machines.is_empty());
     for region in seat.map(|seat| SharedFigures::lacking_regions(&seat)).unwrap_or_default() {
-        say!("No terminal of region {region} is connected; what asks for it waits.")?;
+        say!(
+            "No terminal of region {region} is connected; the feeds and pages that ask for it wait."
+        )?;
     }
     Ok(())
 }
