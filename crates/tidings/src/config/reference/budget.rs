@@ -9,7 +9,8 @@ pub(super) fn budget() -> ConfigTable {
             "polls per time, and bytes",
             "required",
             "The maximum number of polls in a time, and optionally the maximum number of bytes in \
-             that time. With a price per poll, as in `5000/1h:1+20/MB+5/s`, the budget counts units.",
+             that time. With a price per poll, as in `5000/1h:1+20/MB+5/s`, the budget counts \
+             units.",
             "\"1000/1h,50MB\"",
         )
         .needed(),
