@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use dispatch::{RoadFigures, Stopwatch};
 use feed::{EntryId, FeedId, Time};
 use fetch::Fetcher;
-use store::{ArticleRequest, EntryRow, Location, Store, StoreError};
+use store::{ArticleRequest, EntryRow, FeedPlace, Location, Store, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -176,16 +176,13 @@ impl Engine {
         feeds: &[FeedId],
         answers: mpsc::UnboundedSender<PollAnswer>,
     ) -> Result<(), StoreError> {
+        let mut places = self.store.places_of(feeds)?.into_iter();
         let mut asked = Vec::with_capacity(feeds.len());
         for &feed in feeds {
-            let input = self.store.poll_input(feed)?;
-            asked.push(ScheduledFeed {
-                feed,
-                domain: conclude::domain(&input),
-                next_at: Time::MAX,
-                generation: input.generation,
-                budgeted: None,
-            });
+            let place = places.next().filter(|place| place.feed == feed);
+            let FeedPlace { domain, generation, .. } = place.ok_or(StoreError::NoFeed(feed))?;
+            let next_at = Time::MAX;
+            asked.push(ScheduledFeed { feed, domain, next_at, generation, budgeted: None });
         }
         self.send(Event::Ask { feeds: asked, answers });
         Ok(())

@@ -141,7 +141,7 @@ pub use rules::change::{ChangedRules, NewRule, RuleError, RuleId, RuleRow};
 pub use rules::devices::{NewPushDevice, PushDeviceId, PushDeviceRow};
 pub use rules::notifications::{NOTIFICATION_LIFE, NotificationRow};
 pub use schedule::due::{
-    DueIndex, FeedDueTime, KnownDocument, LayeredSettings, PollInput, PushInput,
+    DueIndex, FeedDueTime, FeedPlace, KnownDocument, LayeredSettings, PollInput, PushInput,
 };
 pub use schedule::replan::{ExpectedPoll, ExpectedPolls, Replan};
 pub use search::SearchWords;

@@ -38,6 +38,14 @@ pub struct FeedDueTime {
     pub last_poll_at: Option<Time>,
 }
 
+/// What the plan needs in order to queue a poll of a feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedPlace {
+    pub feed: FeedId,
+    pub domain: Domain,
+    pub generation: u32,
+}
+
 /// The state of a feed from which a poll starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PollInput {
@@ -166,6 +174,20 @@ impl Store {
                 Ok((domain, FeedDueTime { feed, domain: 0, generation, next_at, last_poll_at }))
             });
             Ok(found.optional()?)
+        })
+    }
+
+    /// Returns the places of these feeds in the plan, in this order. It leaves out feeds that do
+    /// not exist.
+    pub fn places_of(&self, feeds: &[FeedId]) -> Result<Vec<FeedPlace>, StoreError> {
+        self.read(|conn| {
+            let sql = "select s.feed, d.name, s.generation from feed_state s \
+                       join domains d on d.id = s.domain where s.feed = $1";
+            let places = conn.prepare_cached(sql)?.each(&rows::keys(feeds), &[], |_, row| {
+                let domain = Domain::from_stored(row.get_ref(1)?.as_str()?);
+                Ok(FeedPlace { feed: FeedId(row.get(0)?), domain, generation: row.get(2)? })
+            })?;
+            Ok(places)
         })
     }
 

@@ -72,8 +72,8 @@ impl TideModel {
         reader: &mut ByteReader<'_>,
         layout: TideLayout,
     ) -> Option<TideModel> {
-        let mut tide =
-            TideModel { last: reader.time()?, window_max: reader.u32()?, ..TideModel::default() };
+        let (last, window_max) = (reader.time()?, reader.u32()?);
+        let mut tide = TideModel { last, window_max, ..TideModel::without_counts() };
         let mut count = || {
             let count = reader.bytes().map(f64::from_le_bytes)?;
             (0.0..=COUNT_MAX).contains(&count).then_some(count)

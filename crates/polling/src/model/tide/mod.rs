@@ -113,24 +113,7 @@ pub struct TideModel {
 
 impl Default for TideModel {
     fn default() -> TideModel {
-        let week = HourlyRates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
-        let (last, window_max, bursts) = Default::default();
-        let (level, rhythm, minutes, lag, dst, rate_change, hour_change) = Default::default();
-        let mut tide = TideModel {
-            last,
-            window_max,
-            level,
-            rhythm,
-            minutes,
-            lag,
-            dst,
-            rate_change,
-            hour_change,
-            bursts,
-            #[cfg(feature = "tuning")]
-            recent: RecentActivity::default(),
-            week,
-        };
+        let mut tide = TideModel::without_counts();
         tide.recompute();
         tide
     }
@@ -179,6 +162,28 @@ impl TideModel {
         }
         self.last = Some(o.at);
         self.recompute();
+    }
+
+    /// A model without counts, whose rates are not computed yet.
+    fn without_counts() -> TideModel {
+        let week = HourlyRates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
+        let (last, window_max, bursts) = Default::default();
+        let (level, rhythm, minutes, lag, dst, rate_change, hour_change) = Default::default();
+        TideModel {
+            last,
+            window_max,
+            level,
+            rhythm,
+            minutes,
+            lag,
+            dst,
+            rate_change,
+            hour_change,
+            bursts,
+            #[cfg(feature = "tuning")]
+            recent: RecentActivity::default(),
+            week,
+        }
     }
 
     /// Recomputes the expected rates from the counts.

@@ -110,6 +110,7 @@ fn schedule(answers: &mut Answers, store: &Store, step: &Step) {
     answers.add("due_index", said(store.due_index()));
     answers.add("due", said(store.due(feed)));
     answers.add("due_feeds", said(store.due_feeds(now)));
+    answers.add("places_of", said(store.places_of(&[FeedId(3), feed, FeedId(99)])));
     answers.add("poll_input", said(store.poll_input(feed)));
     answers.add("poll_inputs_of", said(store.poll_inputs_of(&[FeedId(3), feed, FeedId(99)])));
     let mut inputs = Vec::new();
