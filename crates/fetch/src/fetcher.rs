@@ -97,6 +97,7 @@ impl Fetcher {
                 header_timeout: settings.header_timeout,
                 body_timeout: settings.body_timeout,
                 body_bytes_max: settings.body_bytes_max,
+                first_bytes: None,
                 has_authorities: trust.has_authorities,
             },
         })
