@@ -117,6 +117,11 @@ impl Fetcher {
         self.connections_max
     }
 
+    /// Returns the longest body that an exchange brings, if the caller names no limit.
+    pub fn body_bytes_max(&self) -> usize {
+        self.limits.body_bytes_max
+    }
+
     /// Returns the longest duration of one exchange, from its start to the last byte of the body.
     pub fn exchange_time_max(&self) -> Duration {
         self.limits.header_timeout + self.limits.body_timeout
