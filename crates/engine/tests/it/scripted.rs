@@ -94,8 +94,8 @@ impl House {
 
     /// Waits until nothing is under way.
     pub async fn rest(&self) {
-        // The loop answers a question before it turns, so a turn after the answer knows all that was
-        // sent before the question.
+        // The loop answers a question before it turns, so a turn after the answer knows all that
+        // was sent before the question.
         assert_eq!(self.engine.poll(&[]).unwrap().recv().await, None);
         let answered = Stopwatch::start();
         let turned = |house: &House| {
