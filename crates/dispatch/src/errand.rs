@@ -38,6 +38,10 @@ pub enum ErrandRequest {
         #[serde(with = "fields::validators")]
         validators: Validators,
         bytes_max: usize,
+        /// Only so many bytes are wanted; a longer file is cut. A terminal that does not know this
+        /// brings the whole file, or fails if it is longer than `bytes_max`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first_bytes: Option<usize>,
         /// The time for the whole exchange, if it is shorter than usual.
         within: Option<Duration>,
     },
@@ -53,7 +57,14 @@ pub enum ErrandRequest {
 impl ErrandRequest {
     /// A file of at most so many bytes, whether it changed or not.
     pub fn file(bytes_max: usize) -> ErrandRequest {
-        ErrandRequest::File { validators: Validators::default(), bytes_max, within: None }
+        let validators = Validators::default();
+        ErrandRequest::File { validators, bytes_max, first_bytes: None, within: None }
+    }
+
+    /// The first bytes of a file. At most `bytes_max` bytes are received for this.
+    pub fn beginning(first_bytes: usize, bytes_max: usize) -> ErrandRequest {
+        let (validators, first_bytes) = (Validators::default(), Some(first_bytes));
+        ErrandRequest::File { validators, bytes_max, first_bytes, within: None }
     }
 }
 

@@ -237,7 +237,8 @@ impl IconRequests<'_> {
                 }
             };
             let validators = validators.clone();
-            let request = ErrandRequest::File { validators, bytes_max, within: None };
+            let request =
+                ErrandRequest::File { validators, bytes_max, first_bytes: None, within: None };
             match turn.fetch(self.context, &url, request).await.0 {
                 Fetched::Moved { to, .. } => url = to,
                 fetched => return Some((url, fetched)),

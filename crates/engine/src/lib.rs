@@ -61,6 +61,7 @@ mod matching;
 mod moved_in;
 mod network;
 mod observe;
+mod page_room;
 mod page_work;
 mod people;
 mod plan;

@@ -2,19 +2,21 @@
 //! store's writer calls it inside the transaction of each poll, so it neither waits nor reads the
 //! store.
 
+mod audience;
 mod scope;
 
 use std::collections::{HashMap, HashSet};
 
 use article::topic::MediaTopic;
-use feed::EntryId;
+use feed::{EntryId, FeedId};
 use polling::relevance::Selectivity;
 use query::{Entry, Matcher, Query, Scratch, States};
 use store::{
-    AccountId, ArrivedArticle, ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryScope,
-    QueryStateChange, RelevantShare,
+    ArrivedArticle, ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryScope, QueryStateChange,
+    RelevantShare,
 };
 
+use audience::MatchAudience;
 use scope::{named_private, scoped};
 
 /// Entries after which the matcher learns how often words occurred.
@@ -37,10 +39,7 @@ pub struct Matching {
     linked: HashMap<QueryId, LinkedQuery>,
     /// Waiting queries do not decide later on entries up to these.
     since: HashMap<QueryId, EntryId>,
-    /// The owner of each query.
-    scopes: HashMap<QueryId, QueryScope>,
-    /// The queries whose matches others see too, with the private feeds that they may read.
-    seen_by_others: HashMap<QueryId, Vec<String>>,
+    audience: MatchAudience,
     /// Names that queries read, or have read.
     read_names: HashSet<String>,
 }
@@ -58,37 +57,19 @@ struct LinkedQuery {
 
 impl Matching {
     fn match_now(&mut self, entry: &Entry<'_>) -> Vec<QueryMatch> {
-        let matches = self.prompt.matches(entry, &mut self.states, &mut self.scratch);
-        let matches = matches.iter().map(kept).collect();
-        self.allowed(entry.tags, matches)
-    }
-
-    /// Leaves out matches of a private feed that the owner of the query, or the others who see its
-    /// matches, may not see. Such a match comes through another query.
-    fn allowed(&self, tags: &[String], mut matches: Vec<QueryMatch>) -> Vec<QueryMatch> {
-        if let Some(owner) = store::private_owner(tags) {
-            matches.retain(|one| {
-                let scope = self.scope(one.query);
-                let named = self.seen_by_others.get(&one.query);
-                let is_named =
-                    |named: &Vec<String>| named.iter().any(|private| tags.contains(private));
-                scope.owner.unwrap_or(AccountId::LOCAL) == owner && named.is_none_or(is_named)
-            });
-        }
-        matches
-    }
-
-    fn scope(&self, query: QueryId) -> QueryScope {
-        self.scopes.get(&query).copied().unwrap_or_default()
+        let may_keep = self.audience.keepers(entry.tags);
+        let (states, scratch) = (&mut self.states, &mut self.scratch);
+        let matches = self.prompt.matches_among(entry, &[], &may_keep, states, scratch);
+        matches.iter().map(kept).collect()
     }
 
     /// Limits a query to what its owner may see. Also returns the queries that it names and may not
     /// read.
     fn limited(&self, id: QueryId, mut query: Query) -> (Query, Vec<String>) {
-        let scope = self.scope(id);
+        let scope = self.audience.scope(id);
         let is_readable = |name: &str| {
             let read = self.prompt.named(name).or_else(|| self.waiting.named(name));
-            read.and_then(|read| self.scopes.get(&read)).is_none_or(|read| scope.may_read(*read))
+            read.is_none_or(|read| scope.may_read(self.audience.scope(read)))
         };
         let names = query.reads().into_iter().map(|name| name.text.clone());
         let unreadable: Vec<String> = names.filter(|name| !is_readable(name)).collect();
@@ -124,10 +105,10 @@ impl Matching {
         kept_by: &[String],
         since: impl Fn(QueryId) -> bool,
     ) -> Vec<QueryMatch> {
-        let late = &mut self.late_scratch;
-        let matches = self.waiting.matches_after(entry, kept_by, &mut self.states, late);
-        let matches = matches.iter().map(kept).filter(|one| since(one.query)).collect();
-        self.allowed(entry.tags, matches)
+        let may_keep = self.audience.keepers(entry.tags);
+        let (states, scratch) = (&mut self.states, &mut self.late_scratch);
+        let matches = self.waiting.matches_among(entry, kept_by, &may_keep, states, scratch);
+        matches.iter().map(kept).filter(|one| since(one.query)).collect()
     }
 
     /// Returns the names of queries, as other queries read them.
@@ -197,10 +178,7 @@ impl EntryMatcher for Matching {
             return Vec::new();
         };
         let (query, unreadable) = self.limited(id, create.query.clone());
-        match named_private(&create.query, self.scope(id)) {
-            Some(named) => self.seen_by_others.insert(id, named),
-            None => self.seen_by_others.remove(&id),
-        };
+        self.audience.show(id, named_private(&create.query, self.audience.scope(id)));
         self.states.remove(id);
         self.waiting.remove(id);
         self.prompt.insert(id, name, &query);
@@ -225,13 +203,12 @@ impl EntryMatcher for Matching {
     }
 
     fn set_scope(&mut self, query: QueryId, scope: QueryScope) {
-        self.scopes.insert(query, scope);
+        self.audience.set_scope(query, scope);
     }
 
     fn remove_query(&mut self, id: QueryId) {
         let name = self.prompt.name(id).or_else(|| self.waiting.name(id)).map(str::to_owned);
-        self.scopes.remove(&id);
-        self.seen_by_others.remove(&id);
+        self.audience.remove(id);
         self.prompt.remove(id);
         self.waiting.remove(id);
         self.states.remove(id);
@@ -245,7 +222,11 @@ impl EntryMatcher for Matching {
     }
 
     fn others_see(&self, query: QueryId) -> bool {
-        self.seen_by_others.contains_key(&query)
+        self.audience.others_see(query)
+    }
+
+    fn leave_out(&mut self, query: QueryId, feeds: &HashSet<FeedId>) {
+        self.states.leave_out(query, |feed| feeds.contains(&feed));
     }
 
     fn reads(&self, feed_url: &str, tags: &[String]) -> bool {

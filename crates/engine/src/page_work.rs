@@ -9,6 +9,8 @@ use std::time::Duration;
 use feed::{Domain, EntryId, Time};
 use tokio::sync::Notify;
 
+use crate::page_room::PageRoom;
+
 /// The rest after the first failure. Each further one doubles it.
 const REST_MIN: Duration = Duration::from_secs(60);
 const REST_MAX: Duration = Duration::from_secs(3600);
@@ -29,6 +31,7 @@ pub struct ArticleWork {
     resting: Mutex<HashMap<Domain, RestingDomain>>,
     waiting: Mutex<HashMap<String, PageWait>>,
     hurried: Mutex<HashMap<Domain, HurriedDomain>>,
+    pub room: PageRoom,
     /// Wakes the loop: somebody asked for a page.
     pub asked: Notify,
 }

@@ -15,6 +15,9 @@ use crate::{Failure, FailureKind, Fetched, causes, header as read};
 /// The bytes that are read of an answer without a document, so that the connection can be reused.
 const LEFTOVER_BYTES_MAX: u64 = 32 * 1024;
 const LEFTOVER_TIMEOUT: Duration = Duration::from_millis(500);
+/// The bytes of a chunk that are decompressed before the beginning of a body is looked at. Deflate
+/// makes at most a thousand bytes of one, so an honest body does not jump over the limit.
+const STEP_BYTES: usize = 256;
 /// How long a recording waits for the page of an error.
 const ERROR_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same limit as for the URL of a feed: it is stored, shown and compared.
@@ -68,21 +71,36 @@ async fn read_error(
     wire_bytes: &mut u64,
 ) -> Option<Vec<u8>> {
     let encodings = encodings(response.headers());
-    let mut decoder = Decoder::new(&encodings, limits.body_bytes_max).ok()?;
-    let mut body = loop {
-        match response.chunk().await.ok()? {
+    let decoder = Decoder::new(&encodings, limits.body_bytes_max).ok()?;
+    let reading = read_beginning(response, decoder, ERROR_BYTES_MAX, limits, wire_bytes);
+    reading.await.ok().filter(|body| !body.is_empty())
+}
+
+/// Reads at most so many bytes of a body, decompressed. The rest is not read.
+async fn read_beginning(
+    response: &mut Response,
+    mut decoder: Decoder,
+    first_bytes: usize,
+    limits: &ExchangeLimits,
+    wire_bytes: &mut u64,
+) -> Result<Vec<u8>, Fetched> {
+    let refuse = |e: DecodeError| Fetched::Failed(e.failure(limits.body_bytes_max));
+    let mut body = 'body: loop {
+        match response.chunk().await.map_err(|e| causes::outcome(&e, limits))? {
             Some(chunk) => {
                 *wire_bytes += chunk.len() as u64;
-                decoder.push(&chunk).ok()?;
-                if decoder.so_far().len() >= ERROR_BYTES_MAX {
-                    break decoder.so_far().to_vec();
+                for step in chunk.chunks(STEP_BYTES) {
+                    decoder.push(step).map_err(refuse)?;
+                    if decoder.so_far().len() >= first_bytes {
+                        break 'body decoder.so_far().to_vec();
+                    }
                 }
             }
-            None => break decoder.finish().ok()?,
+            None => break decoder.finish().map_err(refuse)?,
         }
     };
-    body.truncate(ERROR_BYTES_MAX);
-    Some(body).filter(|body| !body.is_empty())
+    body.truncate(first_bytes);
+    Ok(body)
 }
 
 /// Returns all content encodings of an answer, the first one first.
@@ -120,6 +138,10 @@ async fn read_body(
     let refuse = |e: DecodeError| Fetched::Failed(e.failure(limits.body_bytes_max));
     let encodings = encodings(response.headers());
     let claimed = response.content_length().unwrap_or(0);
+    if let Some(first_bytes) = limits.first_bytes {
+        let decoder = Decoder::new(&encodings, limits.body_bytes_max).map_err(refuse)?;
+        return read_beginning(&mut response, decoder, first_bytes, limits, wire_bytes).await;
+    }
     // A body that is too long even before decompression is not read at all.
     if claimed > limits.body_bytes_max as u64 {
         return Err(refuse(DecodeError::TooLarge));

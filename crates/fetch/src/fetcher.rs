@@ -97,6 +97,7 @@ impl Fetcher {
                 header_timeout: settings.header_timeout,
                 body_timeout: settings.body_timeout,
                 body_bytes_max: settings.body_bytes_max,
+                first_bytes: None,
                 has_authorities: trust.has_authorities,
             },
         })
@@ -114,6 +115,11 @@ impl Fetcher {
     /// Returns how many exchanges may run at once. Further ones wait for a place.
     pub fn connections_max(&self) -> usize {
         self.connections_max
+    }
+
+    /// Returns the longest body that an exchange brings, if the caller names no limit.
+    pub fn body_bytes_max(&self) -> usize {
+        self.limits.body_bytes_max
     }
 
     /// Returns the longest duration of one exchange, from its start to the last byte of the body.

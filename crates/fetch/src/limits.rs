@@ -9,5 +9,7 @@ pub(crate) struct ExchangeLimits {
     pub header_timeout: Duration,
     pub body_timeout: Duration,
     pub body_bytes_max: usize,
+    /// Only so many bytes of a body are wanted; the rest of a longer one is not read.
+    pub first_bytes: Option<usize>,
     pub has_authorities: bool,
 }

@@ -56,6 +56,21 @@ impl ExchangePlace<'_> {
         self.fetcher.exchange_as(url, asked, validators, &limits).await
     }
 
+    /// Requests a small file of any type, and reads only its first bytes. A longer file is cut.
+    /// `bytes_max` limits the bytes that are received and decompressed for this.
+    pub async fn beginning(
+        self,
+        url: &Url,
+        validators: &Validators,
+        first_bytes: usize,
+        bytes_max: usize,
+    ) -> Exchange {
+        let (body_bytes_max, first_bytes) = (bytes_max, Some(first_bytes));
+        let limits = ExchangeLimits { body_bytes_max, first_bytes, ..self.fetcher.limits };
+        let asked = AskedExchange { accept: ACCEPT_ANY, own: None };
+        self.fetcher.exchange_as(url, asked, validators, &limits).await
+    }
+
     /// Requests a picture.
     pub async fn image(self, url: &Url) -> Exchange {
         let asked = AskedExchange { accept: ACCEPT_IMAGE, own: None };

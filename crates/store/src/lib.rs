@@ -80,6 +80,7 @@ pub use matching::{
     RelevantShare, private_owner,
 };
 pub use migrate::migrate;
+pub use people::account_list::{AccountListFilter, AccountListPage};
 pub use people::accounts::{
     AccountError, AccountRole, AccountRow, Digest, NO_PASSWORD, NewToken, TokenRow, TokenScope,
 };

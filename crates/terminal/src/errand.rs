@@ -34,8 +34,13 @@ pub async fn errand(
         ErrandRequest::Page { validators, own } => {
             place.page(&url, &validators, own.as_deref()).await
         }
-        ErrandRequest::File { validators, bytes_max, within } => {
-            let exchange = place.file(&url, &validators, bytes_max);
+        ErrandRequest::File { validators, bytes_max, first_bytes, within } => {
+            let exchange = async {
+                match first_bytes {
+                    None => place.file(&url, &validators, bytes_max).await,
+                    Some(first) => place.beginning(&url, &validators, first, bytes_max).await,
+                }
+            };
             match within {
                 None => exchange.await,
                 Some(within) => match tokio::time::timeout(within, exchange).await {

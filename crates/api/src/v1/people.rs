@@ -3,15 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use store::{AccountError, AccountId, AccountRole, TokenScope};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::json;
+use store::{AccountError, AccountId, AccountListFilter, AccountRole, TokenScope};
 
 use super::blocking;
-use super::extract::{IdInPath, JsonBody};
+use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
 use super::schema::{answer, request};
 use crate::ServerContext;
 use crate::auth::Person;
 use crate::v1::error::ApiError;
+
+const LIMIT: u32 = 100;
+const LIMIT_MAX: u32 = 500;
 
 answer! {
     /// An account.
@@ -26,10 +32,12 @@ answer! {
         created_at: String,
     }
 
-    /// All accounts.
+    /// Some accounts.
     AccountList {
         /// In the order of their names.
         accounts: Vec<Account>,
+        /// The cursor of the next page; null on the last page.
+        next: Option<String>,
     }
 }
 
@@ -43,8 +51,10 @@ request! {
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/accounts", "All accounts", list)
+        Route::get("/accounts", "The accounts, by name", list)
             .needs(TokenScope::Admin)
+            .paged(LIMIT, LIMIT_MAX)
+            .param("q", "Only accounts with this text in their name.", json!({"type": "string"}))
             .answers::<AccountList>(),
         Route::patch("/accounts/{id}", "Change the role of an account", change)
             .takes::<AccountChange>(),
@@ -52,15 +62,33 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn list(State(context): State<ServerContext>) -> Result<Json<AccountList>, ApiError> {
+async fn list(
+    State(context): State<ServerContext>,
+    mut params: QueryParams,
+) -> Result<Json<AccountList>, ApiError> {
+    let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
+    let text = params.text("q").unwrap_or_default();
+    let from = match params.text("after") {
+        None => None,
+        Some(text) => {
+            let name = text.strip_prefix('a').and_then(|rest| URL_SAFE_NO_PAD.decode(rest).ok());
+            let name = name.and_then(|name| String::from_utf8(name).ok());
+            Some(name.ok_or(ApiError::BadRequest("after is not a cursor"))?)
+        }
+    };
+    params.end()?;
+    let filter = AccountListFilter { text, from, backwards: false, limit };
     blocking(move || {
-        let accounts = context.store.accounts()?.into_iter().map(|row| Account {
+        let page = context.store.account_page(&filter)?;
+        let last = page.accounts.last().filter(|_| page.has_later);
+        let next = last.map(|row| format!("a{}", URL_SAFE_NO_PAD.encode(&row.name)));
+        let accounts = page.accounts.into_iter().map(|row| Account {
             id: row.id.0,
             name: row.name,
             role: row.role.word(),
             created_at: row.created_at.to_string(),
         });
-        Ok(Json(AccountList { accounts: accounts.collect() }))
+        Ok(Json(AccountList { accounts: accounts.collect(), next }))
     })
     .await
 }

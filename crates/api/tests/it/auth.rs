@@ -26,7 +26,7 @@ pub struct House {
     pub router: Router,
     anna: AccountId,
     later: Arc<AtomicU64>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 pub fn house(public_url: Option<&str>) -> House {
@@ -40,7 +40,7 @@ pub fn house(public_url: Option<&str>) -> House {
     let context = ServerContext::new(store.clone(), Arc::new(now), Arc::new(live), "1").unwrap();
     let public_url = public_url.map(|url| url.parse().unwrap());
     let router = router(ServerContext { public_url, ..context });
-    House { store, router, anna, later, _folder: folder }
+    House { store, router, anna, later, folder }
 }
 
 pub struct Answered {

@@ -11,7 +11,8 @@ use url::Url;
 
 use super::*;
 use crate::{
-    FeedDescription, GrantId, PassedDomain, PollJob, PollReading, PollResult, ReadDocument, SoFar,
+    ErrandRequest, FeedDescription, GrantId, PassedDomain, PollJob, PollReading, PollResult,
+    ReadDocument, SoFar,
 };
 
 fn url(text: &str) -> Url {
@@ -133,6 +134,16 @@ fn every_kind_of_job_and_result_survives_the_wire() {
         let bytes = encode(&result).expect("short enough");
         assert_eq!(decode::<PollResult>(&bytes).expect("readable"), result);
     }
+}
+
+/// A program that is older than this wish neither sends nor expects it.
+#[test]
+fn the_wish_for_the_beginning_of_a_file_survives_the_wire() {
+    let request = ErrandRequest::beginning(500, 2000);
+    let bytes = encode(&request).expect("short enough");
+    assert_eq!(decode::<ErrandRequest>(&bytes).expect("readable"), request);
+    let whole = String::from_utf8(encode(&ErrandRequest::file(9)).expect("short enough"));
+    assert!(!whole.expect("text").contains("first_bytes"));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Asks for one page: permission, the turn at its domain, the request and its redirects. It says
 //! whether a page that did not come may still come, and whether a try was made at all.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dispatch::ErrandRequest;
@@ -13,9 +13,10 @@ use url::Url;
 
 use super::known::{known, validators};
 use super::permission::{PagePermission, allowed, permission};
-use super::wait::{class, short_wait, without_turn};
+use super::wait::{class, room_for_page, short_wait, without_room, without_turn};
 use crate::context::Context;
 use crate::errand::{PAGE_HOPS_MAX, PlanHandle, follow, turn};
+use crate::page_room::TakenRoom;
 use crate::page_work::PageWait;
 
 /// A page is due again so long after its request was sent, if nothing was recorded since.
@@ -29,6 +30,8 @@ pub struct ArrivedPage {
     pub validators: Validators,
     /// The header of the answer asks that copies are not shown elsewhere.
     pub noarchive: bool,
+    /// Its room in memory, until it is extracted and recorded.
+    pub room: Option<TakenRoom>,
 }
 
 /// A page that was asked for.
@@ -64,6 +67,7 @@ pub async fn fetch(
     let first = url.clone();
     let known = known(context, request.entry, request.feed)?;
     let (noarchive, is_sent) = (AtomicBool::new(false), AtomicBool::new(false));
+    let room = Mutex::new(None);
     let send = async |url: Url| {
         let untaken = |error: StoreError| PageTrouble::Wait(short_wait(context, &url, &error));
         if !is_asked && url != first {
@@ -78,6 +82,13 @@ pub async fn fetch(
                 Err(wait) => PageTrouble::Wait(wait),
             }
         })?;
+        let Some(mut taken) = room_for_page(context, is_asked).await else {
+            let wait = without_room(context, &url);
+            return Err(match is_sent.load(Ordering::Relaxed) {
+                true => PageTrouble::Passing(wait.why),
+                false => PageTrouble::Wait(wait),
+            });
+        };
         if !is_sent.swap(true, Ordering::Relaxed) {
             begin(context, request, &domain).await.map_err(untaken)?;
         }
@@ -87,6 +98,10 @@ pub async fn fetch(
         let page = ErrandRequest::Page { validators, own };
         let (fetched, facts) = turn.fetch(context, &url, page).await;
         noarchive.store(facts.noarchive, Ordering::Relaxed);
+        if let Fetched::Body { bytes, .. } = &fetched {
+            taken.shrink(bytes.len());
+            *room.lock().unwrap_or_else(PoisonError::into_inner) = Some(taken);
+        }
         Ok(fetched)
     };
     Ok(match follow(url, PAGE_HOPS_MAX, send).await {
@@ -96,7 +111,8 @@ pub async fn fetch(
         }
         Ok((url, fetched)) => judged(url, fetched).map(|page| {
             let noarchive = noarchive.load(Ordering::Relaxed);
-            AskedPage::Arrived(ArrivedPage { noarchive, ..page })
+            let room = room.into_inner().unwrap_or_else(PoisonError::into_inner);
+            AskedPage::Arrived(ArrivedPage { noarchive, room, ..page })
         }),
         Err(trouble) => Err(trouble),
     })
@@ -139,13 +155,15 @@ pub fn failure(code: &str, detail: impl Into<String>) -> ArticleFailure {
 pub fn judged(url: Url, fetched: Fetched) -> Result<ArrivedPage, PageTrouble> {
     let last = |code: &str, detail: String| Err(PageTrouble::Final(failure(code, detail)));
     match fetched {
-        Fetched::Body { bytes, content_type, validators, .. } => {
+        Fetched::Body { mut bytes, content_type, validators, .. } => {
+            // A body that grew in steps may have taken twice its length.
+            bytes.shrink_to_fit();
             if !is_html(content_type.as_deref()) {
                 let shown = content_type.unwrap_or_default();
                 return last("not-html", format!("the link leads to a file ({shown})"));
             }
-            let bytes = Arc::new(bytes);
-            Ok(ArrivedPage { url, bytes, content_type, validators, noarchive: false })
+            let (bytes, noarchive, room) = (Arc::new(bytes), false, None);
+            Ok(ArrivedPage { url, bytes, content_type, validators, noarchive, room })
         }
         Fetched::Gone => last("gone", "the page is gone (410)".to_owned()),
         Fetched::Refused { status: 429 } => {

@@ -178,8 +178,10 @@ async fn try_again(
 async fn keep(
     context: &Context,
     entry: &EntryRow,
-    page: ArrivedPage,
+    mut page: ArrivedPage,
 ) -> Result<LoadedArticle, StoreError> {
+    // Given back when the article is recorded.
+    let _room = page.room.take();
     let selector = selector(context, entry.feed)?;
     let has_rule = selector.is_some();
     let job = PageToExtract {

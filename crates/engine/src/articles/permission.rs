@@ -22,7 +22,8 @@ const ROBOTS_AGE: Duration = Duration::from_secs(86_400);
 const FAILED_AGE: Duration = Duration::from_secs(3600);
 /// The beginning of what is stored instead of rules if a site did not say them.
 const NO_ANSWER: &str = "no answer: ";
-/// Bytes of a file that are received. Rules beyond [`robots::ROBOTS_BYTES_MAX`] are not read.
+/// Bytes of a file that are received at most for the [`robots::ROBOTS_BYTES_MAX`] that are read. A
+/// compressed file may have less text than bytes on the wire.
 const FILE_BYTES_MAX: usize = 4 * robots::ROBOTS_BYTES_MAX;
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -136,7 +137,7 @@ async fn asked(context: &Context, plan: &PlanHandle, url: &Url) -> Result<String
             }
         })?;
         is_sent.store(true, Ordering::Relaxed);
-        let request = ErrandRequest::file(FILE_BYTES_MAX);
+        let request = ErrandRequest::beginning(robots::ROBOTS_BYTES_MAX, FILE_BYTES_MAX);
         Ok::<_, NoRules>(turn.fetch(context, &url, request).await.0)
     };
     let (_, fetched) = follow(file, PAGE_HOPS_MAX, send).await?;

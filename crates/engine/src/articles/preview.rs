@@ -1,20 +1,22 @@
 //! Tries a CSS selector on the page behind an entry, so that a person sees what it finds before it
 //! becomes a setting. Nothing is recorded.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dispatch::ErrandRequest;
 use feed::{Domain, Validators};
+use fetch::Fetched;
 use store::{EntryRow, StoreError};
 use url::Url;
 
 use super::asking::{PageTrouble, judged};
 use super::extraction::{PageToExtract, extracted};
 use super::load::n_words;
-use super::wait::class;
+use super::wait::{class, room_for_page, without_room};
 use crate::context::Context;
 use crate::errand::{PAGE_HOPS_MAX, PlanHandle, follow, turn};
+use crate::page_room::TakenRoom;
 
 /// The time that a trial waits for its turn. Somebody looks at a browser meanwhile.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -43,8 +45,9 @@ pub async fn preview(
     let Some(link) = link.filter(|link| matches!(link.scheme(), "http" | "https")) else {
         return Ok(Err("the entry has no link to a page".to_owned()));
     };
-    let page = match kept(context, entry, selector.clone())? {
-        Some(page) => page,
+    // The room of the page is taken until the text is found.
+    let (page, _room) = match kept(context, entry, selector.clone())? {
+        Some(page) => (page, None),
         None => {
             let asking = asked(context, entry, link, selector);
             match tokio::time::timeout(PAGE_TIME, asking).await {
@@ -83,9 +86,10 @@ async fn asked(
     entry: &EntryRow,
     url: Url,
     selector: Option<String>,
-) -> Result<PageToExtract, String> {
+) -> Result<(PageToExtract, Option<TakenRoom>), String> {
     let region = context.region(entry.feed, &Domain::of(&url));
     let plan = PlanHandle::of(context).in_region(region);
+    let room = Mutex::new(None);
     let send = async |url: Url| {
         let turn = turn(&plan, &url, class(context, &url, true));
         let turn = match tokio::time::timeout(PATIENCE, turn).await {
@@ -98,7 +102,15 @@ async fn asked(
         // As for the article itself: a login or cookie of the feed opens the pages of its own site.
         let own = context.fetch_book.of(entry.feed, &url).filter(|own| own.fault.is_none());
         let request = ErrandRequest::Page { validators: Validators::default(), own };
-        Ok::<_, String>(turn.fetch(context, &url, request).await.0)
+        let Some(mut taken) = room_for_page(context, true).await else {
+            return Err(format!("{}; try again in a minute", without_room(context, &url).why));
+        };
+        let fetched = turn.fetch(context, &url, request).await.0;
+        if let Fetched::Body { bytes, .. } = &fetched {
+            taken.shrink(bytes.len());
+            *room.lock().unwrap_or_else(PoisonError::into_inner) = Some(taken);
+        }
+        Ok::<_, String>(fetched)
     };
     let (url, fetched) = follow(url, PAGE_HOPS_MAX, send).await?;
     let page = judged(url, fetched).map_err(|trouble| match trouble {
@@ -107,5 +119,6 @@ async fn asked(
         PageTrouble::Wait(wait) => wait.why,
     })?;
     let (bytes, content_type, url) = (page.bytes, page.content_type, page.url);
-    Ok(PageToExtract { bytes, content_type, url, selector })
+    let room = room.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((PageToExtract { bytes, content_type, url, selector }, room))
 }

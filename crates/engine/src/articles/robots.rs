@@ -3,20 +3,19 @@
 
 /// The name that a site uses for us.
 const PRODUCT: &str = "tidings";
-/// Bytes that are read, as the RFC demands at least.
-pub const ROBOTS_BYTES_MAX: usize = 500_000;
+/// Bytes that are read: 500 KiB, as the RFC demands at least (2.5). The rest is ignored.
+pub const ROBOTS_BYTES_MAX: usize = 500 * 1024;
 /// Rules that are kept of one site. Real files have fewer.
 const RULES_MAX: usize = 5000;
 
 /// Returns the rules of a file that hold for us, one per line: of the groups that name us, else of
 /// the groups for all.
 pub fn rules(file: &[u8]) -> String {
-    let file = &file[..file.len().min(ROBOTS_BYTES_MAX)];
-    let text = String::from_utf8_lossy(file);
+    let text = String::from_utf8_lossy(beginning(file));
     let (mut ours, mut of_all, mut names_us) = (Vec::new(), Vec::new(), false);
     // The agents of the group that is read, and whether its rules have begun.
     let (mut is_ours, mut is_all, mut has_rules) = (false, false, true);
-    for line in text.trim_start_matches('\u{feff}').lines() {
+    for line in text.trim_start_matches('\u{feff}').split(['\n', '\r']) {
         let line = line.split('#').next().unwrap_or_default();
         let Some((name, value)) = line.split_once(':') else { continue };
         let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
@@ -45,6 +44,17 @@ pub fn rules(file: &[u8]) -> String {
         }
     }
     if names_us { ours.join("\n") } else { of_all.join("\n") }
+}
+
+/// Returns the part of a file that is read. A file that fills the limit was perhaps cut in a line.
+/// Half a rule could forbid more than the whole one, so such a line is left out.
+fn beginning(file: &[u8]) -> &[u8] {
+    if file.len() < ROBOTS_BYTES_MAX {
+        return file;
+    }
+    let file = &file[..ROBOTS_BYTES_MAX];
+    let end = file.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
+    &file[..end.unwrap_or_default()]
 }
 
 /// A name matches up to its first character that a product token cannot have.
@@ -151,6 +161,20 @@ mod tests {
         assert!(is_allowed(&super::rules(b"User-agent: *\nDisallow:"), "/x"));
         assert!(is_allowed(&super::rules(b"<html>not found</html>"), "/x"));
         assert!(is_allowed("", "/x"));
+    }
+
+    #[test]
+    fn half_a_rule_at_the_limit_does_not_count() {
+        let mut file = b"User-agent: *\rDisallow: /first\n".to_vec();
+        let last = b"Disallow: /last-of-all\n";
+        let half = "Disallow: /".len();
+        file.resize(ROBOTS_BYTES_MAX - half - 1, b'#');
+        file.push(b'\n');
+        file.extend(last);
+        let rules = rules(&file);
+        assert!(!is_allowed(&rules, "/first"));
+        assert!(is_allowed(&rules, "/x"));
+        assert!(is_allowed(&rules, "/last-of-all"));
     }
 
     #[test]

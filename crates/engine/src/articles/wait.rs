@@ -7,11 +7,14 @@ use url::Url;
 
 use crate::context::Context;
 use crate::errand::NoTurn;
+use crate::page_room::TakenRoom;
 use crate::page_work::PageWait;
 use crate::plan::ErrandClass;
 
 /// The wait of a page that cannot be asked for at the moment, if nobody knows for how long.
 const SHORT_WAIT: Duration = Duration::from_secs(60);
+/// The wait of a page without room in memory. Others are extracted meanwhile.
+const ROOM_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait until a turn is asked for again. A clock that was set back makes the stored
 /// time far.
 const WAIT_MAX: Duration = Duration::from_secs(86_400);
@@ -34,6 +37,17 @@ pub fn without_turn(context: &Context, url: &Url, why: &NoTurn) -> Result<PageWa
 pub fn short_wait(context: &Context, url: &Url, why: &impl ToString) -> PageWait {
     let whose = Domain::of(url).as_str().to_owned();
     PageWait { whose, at: context.clock.now() + SHORT_WAIT, why: why.to_string() }
+}
+
+/// Takes the room in memory for a page before its request is sent.
+pub async fn room_for_page(context: &Context, by_person: bool) -> Option<TakenRoom> {
+    context.articles.room.take(context.fetcher.body_bytes_max(), by_person).await
+}
+
+/// Returns the wait of a page for which there is no room.
+pub fn without_room(context: &Context, url: &Url) -> PageWait {
+    let why = "too many other pages are being read at the moment";
+    PageWait { at: context.clock.now() + ROOM_WAIT, ..short_wait(context, url, &why) }
 }
 
 /// Returns the class of a request. A person waits for a page, so it goes before the polls of its

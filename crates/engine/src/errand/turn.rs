@@ -247,7 +247,8 @@ impl Turn {
         within: Duration,
     ) -> Fetched {
         let (validators, within) = (Validators::default(), Some(within));
-        let request = ErrandRequest::File { validators, bytes_max, within };
+        let first_bytes = None;
+        let request = ErrandRequest::File { validators, bytes_max, first_bytes, within };
         let (mut turn, fetched, _) = match self.get(context, url, request).await {
             Ok(got) => got,
             Err(failed) => return failed,

@@ -135,6 +135,20 @@ async fn robots_bind_the_page_that_a_link_leads_to() {
     assert!(matches!(loaded, CommandResult::Article { words: Some(_), .. }), "{loaded:?}");
 }
 
+/// RFC 9309, 2.5: the first 500 KiB of a file count, however long it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_rules_of_a_very_long_robots_file_hold() {
+    let site = Arc::new(Site::default());
+    let comments = "# one more comment\n".repeat(160_000);
+    let file = format!("User-agent: *\nDisallow: /go/2\n{comments}Disallow: /go/3\n");
+    assert!(file.len() > 3_000_000);
+    *site.robots.lock().unwrap() = file;
+    let house = house(&site, 3, no_gaps()).await;
+    poll(&house).await;
+    assert!(house.until(|house| is_there(house, 3) && nothing(house, 2, "robots.txt")).await);
+    assert_eq!(house.n_asked("a.test/go/2"), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_site_that_asks_for_a_long_wait_loses_no_page() {
     let site = Arc::new(Site::default());

@@ -1,10 +1,12 @@
 //! Queries and private feeds: nothing of a private feed reaches anybody but its owner.
 
+use std::sync::Arc;
+
 use dispatch::command::{Command, CommandResult, QueriesCommand};
 use engine::command::carry_out;
 use store::{AccountId, FeedFilter};
 
-use crate::subscriptions::{Two, two};
+use crate::subscriptions::{Two, two, two_reading};
 
 const SECRET: &str = "c.test/token=abc";
 const MASKED: &str = "token=abc";
@@ -62,6 +64,60 @@ async fn what_others_see_has_nothing_of_a_private_feed() {
     let published = format!("CREATE OR REPLACE FEED Named AS RETURN \"{url}\" PUBLISH");
     two.apply(two.bert, &published).await.unwrap();
     assert_eq!(two.kept("Named"), [MASKED], "its owner has named it");
+    two.house.engine.stop().await;
+}
+
+/// The matches of a query: the entries with their partners.
+fn joined(two: &Two, query: &str) -> Vec<(i64, Option<i64>)> {
+    let query = two.house.store.query(query).unwrap().unwrap();
+    let found = two.house.store.query_entries(query.id, 0, 100).unwrap().entries;
+    found.iter().map(|one| (one.entry.id.0, one.partner.map(|partner| partner.0))).collect()
+}
+
+/// Without this, an entry of a private feed was remembered by queries of others, although they did
+/// not keep it.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_query_of_others_joins_or_counts_an_entry_of_a_private_feed() {
+    let one_story = |_: &str| {
+        let item = "<item><guid>1</guid><link>http://story.test/</link></item>";
+        let body = format!("<rss version='2.0'><channel><title>t</title>{item}</channel></rss>");
+        Some(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+    };
+    let two = two_reading(Arc::new(one_story)).await;
+    two.subscribe_without_poll(two.bert, SECRET, &[]);
+    two.subscribe_without_poll(two.bert, "a.test/common", &[]);
+    two.subscribe_without_poll(two.anna, "a.test/common", &[]);
+    for text in [
+        "CREATE FEED Mine AS RETURN ALL FEEDS",
+        "CREATE FEED Shared AS RETURN FEED Mine",
+        "CREATE FEED Joined AS RETURN ALL FEEDS JOIN ALL FEEDS ON LINK",
+        "CREATE FEED Later AS RETURN ALL FEEDS JOIN ALL FEEDS ON LINK",
+    ] {
+        two.apply(two.bert, text).await.unwrap();
+    }
+    share(&two, "Shared", true, two.bert).await.unwrap();
+    let both = "FEED Shared | ALL FEEDS";
+    for text in [
+        format!("CREATE FEED Annas AS RETURN {both} JOIN {both} ON LINK"),
+        format!("CREATE FEED Once AS RETURN {both} DISTINCT ON LINK"),
+        format!("CREATE FEED Hot AS RETURN {both} COUNT >= 2 WITHIN 1 DAY"),
+    ] {
+        two.apply(two.anna, &text).await.unwrap();
+    }
+    let poll = async |feed: &str| {
+        two.house.act(Command::Poll { feeds: Some(vec![feed.to_owned()]) }).await;
+    };
+    poll("1").await;
+    share(&two, "Later", true, two.bert).await.unwrap();
+    poll("2").await;
+    assert_eq!(joined(&two, "Mine"), [(1, None), (2, None)]);
+    assert_eq!(joined(&two, "Joined"), [(2, Some(1))], "bert sees both");
+    assert_eq!(joined(&two, "Annas"), []);
+    assert_eq!(joined(&two, "Once"), [(2, None)], "anna does not know the first one");
+    assert_eq!(joined(&two, "Hot"), []);
+    assert_eq!(joined(&two, "Later"), [], "it forgot the private entry when it was shared");
+    share(&two, "Joined", true, two.bert).await.unwrap();
+    assert_eq!(joined(&two, "Joined"), [(2, None)], "others do not learn the number");
     two.house.engine.stop().await;
 }
 

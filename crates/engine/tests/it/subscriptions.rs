@@ -9,7 +9,7 @@ use engine::command::carry_out;
 use feed::{EntryId, FeedId, FeedUrl, FetchSetting};
 use store::{AccountId, FeedFilter, FetchSettingRow, NewFeed};
 
-use crate::scripted::{House, document};
+use crate::scripted::{Answer, House, document};
 
 pub struct Two {
     pub house: House,
@@ -23,7 +23,12 @@ pub async fn two() -> Two {
         let id: String = place.chars().filter(char::is_ascii_alphanumeric).collect();
         Some(document(&[&id]))
     };
-    let house = House::new(Settings::new(), Arc::new(answer)).await;
+    two_reading(Arc::new(answer)).await
+}
+
+/// Two accounts whose feeds answer in this way.
+pub async fn two_reading(answer: Answer) -> Two {
+    let house = House::new(Settings::new(), answer).await;
     let now = house.clock.now();
     let add = |name| house.store.add_account(name, "x", now).unwrap().unwrap();
     let (anna, bert) = (add("anna"), add("bert"));

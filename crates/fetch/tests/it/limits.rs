@@ -238,3 +238,27 @@ async fn a_recording_keeps_the_beginning_of_an_errors_body() {
     assert_eq!(kept(recording(), "302 Found", "Location: /x\r\n", &short).await, None);
     assert_eq!(kept(settings(), "404 Not Found", "", &short).await, None);
 }
+
+#[tokio::test]
+async fn only_the_beginning_of_a_long_file_is_read() {
+    let beginning = async |server: &Server| {
+        let (fetcher, url) = (Fetcher::new(settings()).unwrap(), Url::parse(&server.url("/")));
+        let place = fetcher.place().await;
+        place.beginning(&url.unwrap(), &Validators::default(), 50_000, 200_000).await
+    };
+    let claimed = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n";
+    for head in [claimed, "HTTP/1.1 200 OK\r\n\r\n"] {
+        let exchange = beginning(&endless(head, b"Disallow: /x\n".repeat(100)).await).await;
+        assert_eq!(body(&exchange), &b"Disallow: /x\n".repeat(4000)[..50_000]);
+    }
+    let packed = "Content-Encoding: gzip\r\n";
+    let long = gzip(&b"Disallow: /x\n".repeat(100_000));
+    let exchange = beginning(&always(answer("200 OK", packed, &long)).await).await;
+    assert_eq!(body(&exchange), &b"Disallow: /x\n".repeat(4000)[..50_000]);
+    let exchange = beginning(&always(answer("200 OK", packed, &gzip(b"short"))).await).await;
+    assert_eq!(body(&exchange), b"short");
+    // Without output, the limit of the bytes on the wire holds.
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+    let exchange = beginning(&endless(head, gzip(b"").repeat(100)).await).await;
+    assert_failure(&exchange, FailureKind::TooLarge, "longer than 200000 bytes");
+}

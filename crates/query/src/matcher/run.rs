@@ -76,15 +76,17 @@ impl Scratch {
 
 impl Matcher {
     /// Returns the queries that keep an entry, if other queries, with these names, have kept it
-    /// already.
-    pub fn matches_after<'s>(
+    /// already. A query that must not keep the entry does not remember it either, and passes it on
+    /// to no reader.
+    pub fn matches_among<'s>(
         &self,
         entry: &Entry<'_>,
         kept_by: &[String],
+        may_keep: &dyn Fn(QueryId) -> bool,
         states: &mut States,
         scratch: &'s mut Scratch,
     ) -> &'s [Match] {
-        self.pass(entry, kept_by, states, scratch)
+        self.pass(entry, kept_by, may_keep, states, scratch)
     }
 
     /// Returns the queries that keep this entry; queries come before their readers. Queries with a
@@ -95,13 +97,14 @@ impl Matcher {
         states: &mut States,
         scratch: &'s mut Scratch,
     ) -> &'s [Match] {
-        self.pass(entry, &[], states, scratch)
+        self.pass(entry, &[], &|_| true, states, scratch)
     }
 
     fn pass<'s>(
         &self,
         entry: &Entry<'_>,
         kept_by: &[String],
+        may_keep: &dyn Fn(QueryId) -> bool,
         states: &mut States,
         scratch: &'s mut Scratch,
     ) -> &'s [Match] {
@@ -114,7 +117,7 @@ impl Matcher {
             }
         }
         scratch.sample(self);
-        let mut run = EntryPass { matcher: self, entry, texts: &texts, states, scratch };
+        let mut run = EntryPass { matcher: self, entry, texts: &texts, may_keep, states, scratch };
         run.all();
         scratch.found.sort_unstable_by_key(|(level, found)| (*level, found.query));
         scratch.matches.extend(scratch.found.iter().map(|(_, found)| *found));
@@ -126,6 +129,7 @@ struct EntryPass<'r, 's> {
     matcher: &'r Matcher,
     entry: &'r Entry<'r>,
     texts: &'r EntryTexts<'r>,
+    may_keep: &'r dyn Fn(QueryId) -> bool,
     states: &'r mut States,
     scratch: &'s mut Scratch,
 }
@@ -156,7 +160,7 @@ impl EntryPass<'_, '_> {
             let head = &matcher.heads[posting.query as usize];
             if !posting.is_whole || head.is_stateful || head.level > 0 {
                 self.look_at(posting.query);
-            } else if index.has_in(term, posting.fields) {
+            } else if index.has_in(term, posting.fields) && (self.may_keep)(head.id) {
                 // The anchor and its guards are the whole condition, and no other word leads to
                 // this query.
                 self.keep(posting.query, None);
@@ -210,7 +214,7 @@ impl EntryPass<'_, '_> {
             entry: self.entry,
         };
         let memo = &mut self.scratch.memo;
-        if !asked.holds(head.root, memo) {
+        if !asked.holds(head.root, memo) || !(self.may_keep)(head.id) {
             return Err(EntryRejected);
         }
         let plan = self.matcher.plans[slot as usize].as_ref();

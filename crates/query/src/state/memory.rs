@@ -40,6 +40,15 @@ impl OperatorMemory {
         self.remembered.push_back(remembered);
     }
 
+    /// Forgets entries of some feeds; returns their numbers.
+    pub(super) fn leave_out(&mut self, is_left_out: impl Fn(FeedId) -> bool) -> Vec<u64> {
+        let of_feed = self.remembered.iter().filter(|one| is_left_out(one.feed));
+        let forgotten: BTreeSet<u64> = of_feed.map(|one| one.number).collect();
+        self.remembered.retain(|one| !forgotten.contains(&one.number));
+        self.probes.retain(|(_, number)| !forgotten.contains(number));
+        forgotten.into_iter().collect()
+    }
+
     /// Forgets entries beyond the look-back at `now`; returns their numbers.
     pub(super) fn forget(&mut self, now: Time) -> Vec<u64> {
         let n_max = match self.look_back {

@@ -9,7 +9,7 @@ mod record;
 
 use std::collections::BTreeMap;
 
-use feed::{EntryId, Time};
+use feed::{EntryId, FeedId, Time};
 
 use crate::language::ast::{Count, Distinct, Likeness, LookBack, Query};
 use crate::{Entry, QueryId};
@@ -103,6 +103,15 @@ impl States {
     /// caller deletes its records, or restores them with `Matcher::restore_state`.
     pub fn remove(&mut self, query: QueryId) {
         self.states.remove(&query);
+    }
+
+    /// Forgets the entries of some feeds in the state of one query.
+    pub fn leave_out(&mut self, query: QueryId, is_left_out: impl Fn(FeedId) -> bool) {
+        let Some(state) = self.states.get_mut(&query) else { return };
+        for (_, memory) in &mut state.memories {
+            let forgotten = memory.leave_out(&is_left_out).into_iter();
+            self.changes.extend(forgotten.map(|number| MemoryChange::Forget { query, number }));
+        }
     }
 
     /// Returns the changes since the last call.

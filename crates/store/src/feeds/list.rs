@@ -230,7 +230,7 @@ fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<Fee
 }
 
 /// Turns a typed text into a pattern, in lower case as SQL does it: ASCII letters only.
-fn pattern(text: &str) -> String {
+pub(crate) fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
     for c in text.trim().to_ascii_lowercase().chars() {
         if matches!(c, '%' | '_' | '\\') {

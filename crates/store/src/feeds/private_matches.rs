@@ -1,16 +1,31 @@
 //! Removes the matches of private feeds that a query must not keep: those in queries of others, and
 //! those in shared queries that do not name the feed. The matcher makes no such matches, so they
-//! are from before the feed was private or before the query was shared.
+//! are from before the feed was private or before the query was shared. Partners of a join are
+//! hidden by the same rule.
+
+use std::collections::HashSet;
 
 use feed::FeedId;
 
 use crate::db::sql::Connection;
 use crate::error::DbError;
+use crate::matching::{EntryMatcher, change_states};
 use crate::{QueryId, Store, StoreError};
 
 /// SQL: queries `q` and private feeds `p` whose entries they must not keep.
 const FORBIDDEN: &str = "(coalesce(q.owner, 0) <> p.owner or q.shared = 1 and not exists \
     (select 1 from query_feeds f where f.query = q.id and f.feed = p.feed))";
+
+/// SQL: the partner of a match `q`, unless it is an entry of a private feed that the query must not
+/// keep. Such a partner was found before the feed was private or before the query was shared.
+pub(crate) fn visible_partner() -> String {
+    let forbidden = FORBIDDEN.replace("q.", "w.");
+    format!(
+        "case when q.partner is null or exists (select 1 from entries o \
+         join private_feeds p on p.feed = o.feed join queries w on w.id = q.query \
+         where o.id = q.partner and {forbidden}) then null else q.partner end"
+    )
+}
 
 impl Store {
     /// Removes all such matches. Returns how many there were.
@@ -52,4 +67,21 @@ pub(crate) fn leave_out(conn: &Connection, query: QueryId) -> Result<(), DbError
                 on f.feed = e.feed where f.query = $1)";
     conn.prepare_cached(sql)?.execute([query.0])?;
     Ok(())
+}
+
+/// The same, and removes the entries of these feeds from the memory of the query. Otherwise a later
+/// entry could be joined with one of them.
+pub(crate) fn forget(
+    conn: &Connection,
+    matcher: &mut dyn EntryMatcher,
+    query: QueryId,
+) -> Result<(), DbError> {
+    leave_out(conn, query)?;
+    let sql = "select feed from private_feeds where feed not in \
+               (select feed from query_feeds where query = $1)";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([query.0], |row| row.get(0).map(FeedId))?;
+    let feeds: HashSet<FeedId> = rows.collect::<Result<_, _>>()?;
+    matcher.leave_out(query, &feeds);
+    change_states(conn, &matcher.take_changes())
 }

@@ -13,6 +13,8 @@ pub use scope::{QueryScope, private_owner};
 pub(crate) use slot::{MatcherSlot, guarded};
 pub(crate) use states::{change_states, load, put_stored, scope as scope_columns};
 
+use std::collections::HashSet;
+
 use feed::{EntryId, FeedId, QueryId, Time};
 
 /// A new entry and its feed, as the queries see it.
@@ -101,6 +103,9 @@ pub trait EntryMatcher: Send {
     fn others_see(&self, _query: QueryId) -> bool {
         false
     }
+
+    /// Forgets the entries of these feeds that a query remembers, before others see its matches.
+    fn leave_out(&mut self, _query: QueryId, _feeds: &HashSet<FeedId>) {}
 
     /// Returns whether any query reads a feed.
     fn reads(&self, feed_url: &str, tags: &[String]) -> bool;

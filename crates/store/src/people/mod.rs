@@ -4,6 +4,7 @@
 //!
 //! Nothing here checks a password or carries out a command.
 
+pub(crate) mod account_list;
 pub(crate) mod accounts;
 pub(crate) mod belongings;
 pub(crate) mod choices;

@@ -1,6 +1,5 @@
 //! Sessions of browsers and apps, as digests of their secrets.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use feed::Time;
@@ -58,22 +57,6 @@ pub struct SessionRow {
 }
 
 impl Store {
-    /// Returns when each account was last seen, by a session or a token. Accounts that were never
-    /// seen are left out.
-    pub fn last_seen(&self, now: Time) -> Result<HashMap<AccountId, Time>, StoreError> {
-        self.read(|conn| {
-            let sql = "select account, max(at) from ( \
-                        select account, coalesce(seen_at, created_at) as at from sessions \
-                        where expires_at > $1 \
-                        union all select account, used_at from tokens where used_at is not null \
-                       ) as seen group by account";
-            let mut statement = conn.prepare_cached(sql)?;
-            let rows = statement
-                .query_map([now.millis()], |row| Ok((AccountId(row.get(0)?), time(row, 1)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-    }
-
     /// Stores a session without its origin and removes expired ones.
     pub fn begin_session(
         &self,

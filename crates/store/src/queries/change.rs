@@ -160,8 +160,10 @@ impl Store {
                 }
                 dropped.iter().for_each(|id| matcher.remove_query(*id));
                 put.iter().try_for_each(|id| put_stored(conn, matcher, *id))?;
-                let seen = put.iter().filter(|id| matcher.others_see(**id));
-                seen.copied().try_for_each(|id| private_matches::leave_out(conn, id))
+                put.iter().copied().try_for_each(|id| match matcher.others_see(id) {
+                    true => private_matches::forget(conn, matcher, id),
+                    false => Ok(()),
+                })
             })?;
             changed.unwanted.retain(|feed| !changed.wanted.contains(feed));
             Ok(changed)

@@ -8,6 +8,7 @@ use feed::{EntryId, Time};
 use sha2::{Digest, Sha256};
 
 use crate::error::DbError;
+use crate::feeds::private_matches::visible_partner;
 use crate::reading::entries::{entry_row, page};
 use crate::{EntryRow, QueryId, Store, StoreError};
 
@@ -16,7 +17,7 @@ use crate::{EntryRow, QueryId, Store, StoreError};
 pub struct QueryEntry {
     pub position: i64,
     pub entry: EntryRow,
-    /// The entry that a join found for it.
+    /// The entry that a join found for it; `None` too if the readers of the query may not see it.
     pub partner: Option<EntryId>,
 }
 
@@ -54,12 +55,16 @@ impl RecentMatches {
     }
 }
 
-const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
+const COLUMNS: &str = "e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
     e.content, e.categories, e.enclosures, e.published_claim, e.published_at, e.updated_at, \
     e.seen_at, e.edited_at, e.source, e.language, e.lang, e.lang_tag, e.lang_source, \
     e.lang_confidence, e.category, e.category_source, e.topic, e.wants_article, e.media, \
-    q.position, q.partner \
-    from query_entries q join entries e on e.id = q.entry ";
+    q.position";
+
+fn select() -> String {
+    let partner = visible_partner();
+    format!("select {COLUMNS}, {partner} from query_entries q join entries e on e.id = q.entry ")
+}
 
 impl Store {
     /// Returns the queries that match these entries. Entries without a match are left out.
@@ -90,8 +95,9 @@ impl Store {
         limit: u32,
     ) -> Result<QueryPage, StoreError> {
         self.read(|conn| {
+            let select = select();
             let sql = format!(
-                "{COLUMNS} where q.query = $1 and q.position > $2 order by q.position limit $3"
+                "{select} where q.query = $1 and q.position > $2 order by q.position limit $3"
             );
             let entries = rows(conn, &sql, params![query.0, after, limit.max(1)])?;
             let next = match entries.last() {
@@ -111,7 +117,7 @@ impl Store {
         matches: &RecentMatches,
     ) -> Result<Vec<QueryEntry>, StoreError> {
         self.read(|conn| {
-            let sql = format!("{COLUMNS} {}", RecentMatches::CONDITION);
+            let sql = format!("{} {}", select(), RecentMatches::CONDITION);
             rows(conn, &sql, matches.params())
         })
     }

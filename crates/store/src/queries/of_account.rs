@@ -58,6 +58,10 @@ impl Store {
             load_again(conn, &slot, &changed)?;
             if shared {
                 changed.iter().try_for_each(|query| private_matches::leave_out(conn, *query))?;
+                slot.with_matcher(conn, |matcher| {
+                    let mut changed = changed.iter();
+                    changed.try_for_each(|query| private_matches::forget(conn, matcher, *query))
+                })?;
             }
             Ok(!changed.is_empty())
         })

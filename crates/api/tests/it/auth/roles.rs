@@ -161,6 +161,55 @@ async fn an_admin_changes_roles_and_one_admin_always_remains() {
 }
 
 #[tokio::test]
+async fn ten_thousand_accounts_are_listed_in_pages_and_found_by_name() {
+    let house = house(None);
+    let rows = (0..10_000).map(|n| format!("('person {n:05}', '!', 0, 'reader')"));
+    let sql = "insert into accounts (name, password, created_at, role) values";
+    let sql = format!("{sql} {}", rows.collect::<Vec<_>>().join(", "));
+    store::testing::execute(&store::testing::location(house.folder.path()), &sql);
+    let anna = house.session_of("anna", "correct+horse").await;
+    let with = [("cookie", anna.as_str())];
+    let page = house.get("/people", &with).await.text;
+    assert_eq!(page.matches("/role\"").count(), 100);
+    assert!(page.contains(">anna <small>you") && page.contains("1–100 of 10,001"), "{page}");
+    assert!(!page.contains("rel=\"prev\""));
+    let next = page.split("rel=\"next\" href=\"").nth(1).unwrap().split('"').next().unwrap();
+    let next = next.replace("&#38;", "&");
+    let page = house.get(&next, &with).await.text;
+    assert!(page.contains("101–200 of 10,001") && page.contains("person 00198"), "{page}");
+    assert!(page.contains("rel=\"prev\""));
+    let found = house.get("/people?q=0999", &with).await.text;
+    assert!(found.contains("1–11 of 11") && found.contains("person 09990"), "{found}");
+    // The list of a changed role is the same as before.
+    let id = house.store.account("person 09990").unwrap().unwrap().id;
+    let fields = "role=admin&list=q%3D0999";
+    let answered = house.form(&anna, &format!("/people/{id}/role"), fields).await;
+    assert_eq!(answered.headers[header::LOCATION], "/people?q=0999");
+    let page = house.get(&format!("/people/{id}/remove"), &with).await;
+    assert!(page.text.contains("person 09990"), "{}", page.text);
+    let none = house.get("/people?q=%3Cb%3E", &with).await.text;
+    assert!(none.contains("No account has “&#60;b&#62;” in its name"), "{none}");
+    // The API continues by cursor.
+    let (mut names, mut after) = (Vec::new(), String::new());
+    loop {
+        let path = format!("/api/v1/accounts?limit=500{after}");
+        let answer = house.get(&path, &with).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        let answer: serde_json::Value = serde_json::from_str(&answer.text).unwrap();
+        let rows = answer["accounts"].as_array().unwrap();
+        names.extend(rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()));
+        let Some(next) = answer["next"].as_str() else { break };
+        after = format!("&after={next}");
+    }
+    assert_eq!(names.len(), 10_001);
+    assert!(names.is_sorted());
+    let answer = house.get("/api/v1/accounts?q=PERSON+0000&limit=3", &with).await.text;
+    assert!(answer.contains("person 00002") && !answer.contains("person 00003"), "{answer}");
+    let answer = house.get("/api/v1/accounts?after=x", &with).await;
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn forms_of_accounts_need_the_key_of_the_session() {
     let house = house(None);
     house.reader();

@@ -70,6 +70,29 @@ fn a_condition_after_the_join_binds_both_sides_as_before() {
 }
 
 #[test]
+fn a_query_does_not_remember_an_entry_that_it_must_not_keep() {
+    let matcher = matcher(
+        "CREATE FEED open AS RETURN ALL FEEDS;
+         CREATE FEED joined AS RETURN FEED open JOIN FEED open ON LINK",
+    );
+    let (mut states, mut scratch) = (States::default(), Scratch::new());
+    let mut kept = |states: &mut States, id: i64, allowed: &[u32]| {
+        let mut sample = Sample::titled("a");
+        (sample.id, sample.feed) = (id, id as u32);
+        sample.link = Some("https://e.org/x".to_owned());
+        let may_keep = |query: QueryId| allowed.contains(&query.0);
+        let found = matcher.matches_among(&sample.entry(), &[], &may_keep, states, &mut scratch);
+        found.iter().map(|one| (one.query.0, one.partner.map(|id| id.0))).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&mut states, 1, &[2]), [], "the reader gets nothing either");
+    assert_eq!(kept(&mut states, 2, &[1]), [(1, None)]);
+    assert_eq!(kept(&mut states, 3, &[1, 2]), [(1, None)], "nothing to join with");
+    assert_eq!(kept(&mut states, 4, &[1, 2]), [(1, None), (2, Some(3))]);
+    states.leave_out(QueryId(2), |feed| feed.0 >= 3);
+    assert_eq!(kept(&mut states, 5, &[1, 2]), [(1, None)]);
+}
+
+#[test]
 fn the_plan_shows_the_sides_and_finds_them_by_their_words() {
     let matcher = matcher(
         r#"CREATE FEED q AS RETURN ALL FEEDS WHERE TITLE CONTAINS "rumour"

@@ -153,7 +153,7 @@ fn feeds(answers: &mut Answers, store: &Store, step: &Step) {
     let asked = store.request_article_for(reader, entry, step.now());
     answers.add("request_article_for", said(asked));
     answers.add("all_playback_positions", said(store.all_playback_positions(reader)));
-    answers.add("last_seen", said_sorted(store.last_seen(step.now())));
+    answers.add("last_seen", said_sorted(store.last_seen(&[reader, AccountId(2)], step.now())));
     answers.add("regions", said_sorted(store.regions()));
     answers.add("unwanted_since", said(store.unwanted_since(step.now())));
     answers.add("n_subscribers", said(store.n_subscribers(feed)));

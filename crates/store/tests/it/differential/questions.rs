@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use feed::{EntryId, EntryKey, FeedId, QueryId, SearchExpression};
 use store::{
-    AccountId, EntryFilter, FeedFilter, FeedListFilter, FeedOrder, FeedState, InstanceStatus,
-    ReadingFilter, RecentMatches, RequestId, Scope, Store, StoreError,
+    AccountId, AccountListFilter, EntryFilter, FeedFilter, FeedListFilter, FeedOrder, FeedState,
+    InstanceStatus, ReadingFilter, RecentMatches, RequestId, Scope, Store, StoreError,
 };
 
 use super::people::{account, scope};
@@ -187,7 +187,15 @@ fn reading(answers: &mut Answers, store: &Store, step: &Step) {
 fn people(answers: &mut Answers, store: &Store, step: &Step) {
     answers.add("has_accounts", said(store.has_accounts()));
     answers.add("accounts", said(store.accounts()));
+    for (text, from, backwards) in
+        [("", None, false), ("Er", Some("anna"), false), ("", Some("z"), true), ("_", None, true)]
+    {
+        let (text, from) = (text.to_owned(), from.map(str::to_owned));
+        let filter = AccountListFilter { text, from, backwards, limit: 1 };
+        answers.add("account_page", said(store.account_page(&filter)));
+    }
     answers.add("account", said(store.account("BERTA")));
+    answers.add("account_numbered", said(store.account_numbered(AccountId(1))));
     for who in (0..3).map(AccountId) {
         answers.add("tokens", said(store.tokens(who)));
         answers.add("sessions", said(store.sessions(who, feed::Time::from_secs(0))));

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use store::{
-    AccountError, AccountId, AccountRole, Identity, NewToken, SessionNumber, SessionOrigin,
-    TokenScope,
+    AccountError, AccountId, AccountListFilter, AccountRole, Identity, NewToken, SessionNumber,
+    SessionOrigin, TokenScope,
 };
 
 use crate::sample::{T0, at, fresh};
@@ -168,4 +168,52 @@ fn an_identity_belongs_to_one_account_and_takes_over_none() {
     assert!(store.disconnect_identity(anna, &there).unwrap());
     store.remove_account(made.id).unwrap();
     assert!(store.identified(&here).unwrap().is_none());
+}
+
+#[test]
+fn the_list_of_accounts_has_pages_in_both_directions_and_a_search() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    for n in 0..25 {
+        store.add_account(&format!("Person_{n:02}"), "hash", T0).unwrap().unwrap();
+    }
+    let page = |text: &str, from: Option<&str>, backwards| {
+        let (text, from) = (text.to_owned(), from.map(str::to_owned));
+        let filter = AccountListFilter { text, from, backwards, limit: 10 };
+        let page = store.account_page(&filter).unwrap();
+        let ends = [page.accounts.first(), page.accounts.last()];
+        let ends = ends.map(|row| row.map_or(String::new(), |row| row.name.clone()));
+        (ends, page.accounts.len(), page.n_accounts, [page.has_earlier, page.has_later])
+    };
+    let ends = |first: &str, last: &str| [first.to_owned(), last.to_owned()];
+    let (first, last) = (ends("person_00", "person_09"), ends("person_20", "person_24"));
+    assert_eq!(page("", None, false), (first.clone(), 10, 25, [false, true]));
+    let second = ends("person_10", "person_19");
+    assert_eq!(page("", Some("person_09"), false), (second.clone(), 10, 25, [true, true]));
+    assert_eq!(page("", Some("person_19"), false), (last, 5, 25, [true, false]));
+    assert_eq!(page("", Some("person_20"), true), (second, 10, 25, [true, true]));
+    assert_eq!(page("", Some("person_10"), true), (first, 10, 25, [false, true]));
+    assert_eq!(page("", Some("z"), false), (ends("", ""), 0, 25, [true, false]));
+    // No character has a meaning of its own.
+    assert_eq!(page(" N_2 ", None, false), (ends("person_20", "person_24"), 5, 5, [false, false]));
+    assert_eq!(page("%2", None, false), (ends("", ""), 0, 0, [false, false]));
+    assert_eq!(page("n.2", None, false), (ends("", ""), 0, 0, [false, false]));
+}
+
+#[test]
+fn accounts_were_last_seen_by_session_or_token() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let add = |name| store.add_account(name, "hash", T0).unwrap().unwrap();
+    let (anna, bert, carl) = (add("anna"), add("bert"), add("carl"));
+    store.begin_session(anna, [1; 32], at(5), at(100)).unwrap();
+    store.begin_session(bert, [2; 32], at(6), at(100)).unwrap();
+    let seen = |accounts: &[AccountId], now| {
+        let mut seen: Vec<_> = store.last_seen(accounts, at(now)).unwrap().into_iter().collect();
+        seen.sort();
+        seen
+    };
+    assert_eq!(seen(&[anna, carl], 50), [(anna, at(5))]);
+    assert_eq!(seen(&[carl, bert, anna], 50), [(anna, at(5)), (bert, at(6))]);
+    assert_eq!(seen(&[anna, bert], 100), []);
 }

@@ -221,6 +221,28 @@ fn a_feed_that_is_private_already_gives_others_neither_matches_nor_pages() {
     assert_eq!(store.check().unwrap(), []);
 }
 
+#[test]
+fn the_partner_of_a_match_is_hidden_if_its_feed_is_private_to_somebody_else() {
+    let (fresh, anna, bert) = two();
+    let store = &fresh.store;
+    let feed = subscribe(store, anna, "https://a.org/");
+    let common = subscribe(store, bert, "https://common.org/");
+    poll(store, feed, &["1"], at(1));
+    poll(store, common, &["2"], at(1));
+    let put = vec![QueryChange::Put(query_of(bert))];
+    store.change_queries(put, None, at(2)).unwrap();
+    // The feed of entry 1 was open when the query found it.
+    let sql = "insert into query_entries (query, position, entry, partner) values (1, 1, 2, 1)";
+    store::testing::execute(&store::testing::location(fresh.folder.path()), sql);
+    let partner = || {
+        let found = store.query_entries(store::QueryId(1), 0, 10).unwrap().entries;
+        found.iter().map(|one| (one.entry.id, one.partner)).collect::<Vec<_>>()
+    };
+    assert_eq!(partner(), [(EntryId(2), Some(EntryId(1)))]);
+    assert_eq!(store.own_feed(anna, feed, at(3)).unwrap(), Some(feed));
+    assert_eq!(partner(), [(EntryId(2), None)]);
+}
+
 /// A private feed of anna with a cookie, to which bert and carl subscribe too, as in a store that
 /// is older than subscriptions.
 fn read_by_three() -> (Fresh, FeedId, [AccountId; 3]) {

@@ -95,6 +95,10 @@ fn pages_icons_and_robots_are_asked_for_by_terminals() {
     );
     let html = Response::new(200).with("Content-Type", "text/html").body(page);
     publisher.set_answer("/page", html);
+    // The rules of a very long file hold as well, also for the terminal that asks for it.
+    let comments = "# one more comment\n".repeat(160_000);
+    let rules = format!("User-agent: *\nDisallow: /closed\n{comments}");
+    publisher.set_answer("/robots.txt", Response::new(200).body(rules));
     let feed = |n: usize| {
         let items = (0..n).map(|i| {
             let link = if i == 1 { publisher.url("/page") } else { site.clone() };
