@@ -73,8 +73,8 @@ pub fn desk() -> Desk {
     desk
 }
 
-/// Returns an address for the program that nobody else takes: on loopback, different in each process
-/// and for each instance, with a port below those that the system gives to outgoing connections.
+/// Returns an address for the program that nobody else takes: another one for each process and each
+/// instance. Its port is below those that the system gives to outgoing connections.
 fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let number = ((std::process::id() & 0xfff) << 8) | (NEXT.fetch_add(1, Ordering::SeqCst) & 0xff);

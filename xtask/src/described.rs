@@ -97,8 +97,8 @@ impl Drop for Instance {
     }
 }
 
-/// An address for the instance that nobody else takes: its own in each run, with a port below those
-/// that the system gives to outgoing connections.
+/// Returns an address for the instance that nobody else takes: another one in each run. Its port is
+/// below those that the system gives to outgoing connections.
 fn free_address() -> SocketAddr {
     let number = std::process::id() & 0xffff;
     SocketAddr::from((Ipv4Addr::from(0x7f51_0000 | number), 18_080))

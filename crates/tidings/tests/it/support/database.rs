@@ -130,7 +130,7 @@ fn stand_still(id: &str) {
     });
 }
 
-/// Returns the state of a process and the fields after it, of which the first is its parent.
+/// Returns the state of a process and the fields after it. The first field after it is the parent.
 fn stat(id: &str) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(Path::new("/proc").join(id).join("stat")).ok()?;
     // The name of the program may contain spaces; it ends with the last bracket.
