@@ -6,9 +6,10 @@
 //! It does not know the inside of the program.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 use url::Url;
 
 /// Far longer than a busy machine needs.
-const TRIES: u32 = 1500;
+const TRIES: u32 = 6000;
 const BETWEEN: Duration = Duration::from_millis(40);
 
 pub struct Desk {
@@ -49,7 +50,7 @@ pub fn desk() -> Desk {
     let file = std::fs::File::open(password).expect("the file");
     run(&["user", "add", "anna", "--password-stdin"], file.into());
     let token = run(&["user", "token", "anna", "--label", "app"], Stdio::null());
-    let listen = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+    let listen = free_address();
     let log = std::fs::File::create(home.path().join("log")).expect("a file");
     let daemon = program(&home)
         .args([&["run", "--listen", &listen.to_string()][..], &private].concat())
@@ -70,6 +71,14 @@ pub fn desk() -> Desk {
         answer.starts_with("HTTP/1.1 200").then_some(())
     });
     desk
+}
+
+/// Returns an address for the program that nobody else takes: another one for each process and each
+/// instance. Its port is below those that the system gives to outgoing connections.
+fn free_address() -> SocketAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let number = ((std::process::id() & 0xfff) << 8) | (NEXT.fetch_add(1, Ordering::SeqCst) & 0xff);
+    SocketAddr::from((Ipv4Addr::from(0x7f50_0000 | number), 18_080))
 }
 
 fn program(home: &TempDir) -> Command {

@@ -5,13 +5,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// The version that we have tested.
 const VERSION: &str = "schemathesis==4.32.5";
@@ -22,7 +22,9 @@ const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_co
 const EXAMPLES: &str = "15";
 /// A stream never ends, so it is left out.
 const ENDLESS: &str = "/api/v1/entries/stream";
-const STARTS_WITHIN: u32 = 100;
+const STARTS_WITHIN: Duration = Duration::from_secs(180);
+/// The first commands may find the instance busy.
+const QUERY_TRIES: u32 = 100;
 
 const QUERY: &str =
     "CREATE FEED described AS RETURN ALL FEEDS WHERE ITEM CONTAINS \"the\" PUBLISH;\n";
@@ -45,7 +47,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<bool> {
         .args(["--exclude-path", ENDLESS, "--checks", CHECKS, "--phases", "coverage,fuzzing"])
         // Python 3.11 counts the depth of syntax trees for all threads together. With two workers,
         // the tool itself fails now and then.
-        .args(["--max-examples", examples, "--request-timeout", "20", "--workers", "1"])
+        .args(["--max-examples", examples, "--request-timeout", "60", "--workers", "1"])
         .args(["--seed", "1", "--no-color"])
         .env("HYPOTHESIS_STORAGE_DIRECTORY", folder.path().join("hypothesis"))
         .current_dir(folder.path())
@@ -95,22 +97,40 @@ impl Drop for Instance {
     }
 }
 
-fn start(program: &Path, folder: &Path) -> Result<(Instance, String)> {
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let address = format!("127.0.0.1:{port}");
+/// Returns an address for the instance that nobody else takes: another one in each run. Its port is
+/// below those that the system gives to outgoing connections.
+fn free_address() -> SocketAddr {
+    let number = std::process::id() & 0xffff;
+    SocketAddr::from((Ipv4Addr::from(0x7f51_0000 | number), 18_080))
+}
+
+/// Waits until the instance has begun. Before, a command would take the data folder itself.
+#[expect(clippy::disallowed_methods, reason = "waits for another process in real time")]
+fn await_start(instance: &mut Instance, address: SocketAddr) -> Result<()> {
+    let begun = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        ensure!(instance.0.try_wait()?.is_none(), "the instance ended at its start");
+        ensure!(begun.elapsed() < STARTS_WITHIN, "the instance did not start");
+        sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+fn start(program: &Path, folder: &Path) -> Result<(Instance, SocketAddr)> {
+    let address = free_address();
     let data = folder.join("data");
     let child = Command::new(program)
-        .args(["run", "--demo", "--listen", &address, "--data"])
+        .args(["run", "--demo", "--listen", &address.to_string(), "--data"])
         .arg(&data)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .with_context(|| format!("{} could not be started", program.display()))?;
-    let instance = Instance(child);
+    let mut instance = Instance(child);
     let file = folder.join("queries.tq");
     fs::File::create(&file)?.write_all(QUERY.as_bytes())?;
-    for _ in 0..STARTS_WITHIN {
-        sleep(Duration::from_millis(200));
+    await_start(&mut instance, address)?;
+    for _ in 0..QUERY_TRIES {
         let applied = Command::new(program)
             .args(["query", "apply"])
             .arg(&file)
@@ -122,6 +142,7 @@ fn start(program: &Path, folder: &Path) -> Result<(Instance, String)> {
         if applied.success() {
             return Ok((instance, address));
         }
+        sleep(Duration::from_millis(200));
     }
     bail!("the instance did not take a query; does `tidings run --demo` start?")
 }

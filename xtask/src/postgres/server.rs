@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 /// A server that takes longer to start does not start at all.
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_LIMIT: Duration = Duration::from_secs(180);
 
 /// A server. Dropping it stops the server and removes its folder.
 pub struct Server {

@@ -2,10 +2,11 @@
 //! extra crate. It clicks and types like a person.
 
 // The tests of another crate include this file by its path.
+#[path = "chromium/input.rs"]
+mod input;
 #[path = "chromium/workers.rs"]
 mod workers;
 
-use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -17,6 +18,8 @@ use tempfile::TempDir;
 
 /// Far above what a loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// A page loads itself again once or twice.
+const NAVIGATIONS_MAX: usize = 20;
 /// The pause between two checks of a page.
 const PAUSE: Duration = Duration::from_millis(30);
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
@@ -35,7 +38,11 @@ pub struct Browser {
     faults: Vec<String>,
     /// Every address that the page requested.
     asked: Vec<String>,
-    loads: VecDeque<()>,
+    /// The main frame, and the documents that it has shown, by their loaders.
+    frame: Value,
+    seen: Vec<Value>,
+    /// The documents that are loaded, by their loaders.
+    loads: Vec<Value>,
     /// The sessions of service workers whose network is cut. Only they can restore it.
     cut_workers: Vec<String>,
     /// The number of the service worker's registration, once it is known.
@@ -52,7 +59,8 @@ impl Browser {
     /// Ends the browser and starts it again, with everything that it keeps on its disk.
     pub fn restart(&mut self) {
         self.session = None;
-        self.call("Browser.close", json!({}));
+        // A browser that ends may not answer any more.
+        self.send("Browser.close", &json!({}));
         self.child.wait().unwrap();
         let home = std::mem::replace(&mut self.home, tempfile::tempdir().unwrap());
         *self = Browser::start_in(home, self.site);
@@ -81,7 +89,7 @@ impl Browser {
                 }
             }
         });
-        let (faults, asked, loads) = (Vec::new(), Vec::new(), VecDeque::new());
+        let (faults, asked, seen, loads) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut browser = Browser {
             child,
             to,
@@ -91,18 +99,23 @@ impl Browser {
             site,
             faults,
             asked,
+            frame: Value::Null,
+            seen,
             loads,
             cut_workers: Vec::new(),
             registration: None,
             home,
         };
         let made = browser.call("Target.createTarget", json!({"url": "about:blank"}));
+        // The main frame of a page has the number of the page.
+        browser.frame = made["targetId"].clone();
         let target = json!({"targetId": made["targetId"], "flatten": true});
         let attached = browser.call("Target.attachToTarget", target);
         browser.session = attached["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "Network", "Log", "DOM"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        browser.call("Page.setLifecycleEventsEnabled", json!({"enabled": true}));
         browser
     }
 
@@ -115,6 +128,17 @@ impl Browser {
 
     /// Calls a method and waits for the answer: a result or an error.
     fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let number = self.send(method, params);
+        loop {
+            let answer = self.next(method);
+            if answer["id"] == json!(number) {
+                return answer;
+            }
+        }
+    }
+
+    /// Calls a method. Returns the number that its answer will have.
+    fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.number += 1;
         let number = self.number;
         let mut message = json!({"id": number, "method": method, "params": params});
@@ -123,12 +147,7 @@ impl Browser {
         }
         let sent = self.to.write_all(format!("{message}\0").as_bytes());
         sent.and_then(|()| self.to.flush()).expect("chromium listens; `make packages` installs it");
-        loop {
-            let answer = self.next(method);
-            if answer["id"] == json!(number) {
-                return answer;
-            }
-        }
+        number
     }
 
     /// Returns the next message and records faults and requests of the page.
@@ -142,7 +161,15 @@ impl Browser {
         };
         let params = &message["params"];
         match message["method"].as_str() {
-            Some("Page.loadEventFired") => self.loads.push_back(()),
+            Some("Page.lifecycleEvent") if params["frameId"] == self.frame => {
+                let loader = &params["loaderId"];
+                if !self.seen.contains(loader) {
+                    self.seen.push(loader.clone());
+                }
+                if params["name"] == "load" {
+                    self.loads.push(loader.clone());
+                }
+            }
             Some("ServiceWorker.workerRegistrationUpdated") => {
                 let id = &params["registrations"][0]["registrationId"];
                 self.registration = id.as_str().map(str::to_owned);
@@ -174,24 +201,60 @@ impl Browser {
 
     /// Goes to a page of the site.
     pub fn open(&mut self, path: &str) {
-        self.loads.clear();
+        let before = self.seen.clone();
         let url = format!("http://{}{path}", self.site);
         self.call("Page.navigate", json!({"url": url}));
-        while self.loads.pop_front().is_none() {
-            self.next(path);
-        }
+        self.await_load(&before, path);
     }
 
-    /// Evaluates an expression in the page.
+    /// Waits until a document is loaded that is not one of those before. A page that is left may
+    /// still finish to load.
+    fn await_load(&mut self, before: &[Value], what: &str) {
+        while !self.loads.iter().any(|loader| !before.contains(loader)) {
+            self.next(what);
+        }
+        self.loads.clear();
+    }
+
+    /// Evaluates an expression in the page. A page that loads itself again meanwhile gives an error
+    /// instead of an answer, and the next page is asked.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> Value {
         let params = json!({
             "expression": expression, "returnByValue": true, "awaitPromise": true,
             "userGesture": true,
         });
-        let answer = self.call("Runtime.evaluate", params);
-        assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
-        answer["result"]["value"].clone()
+        for _ in 0..NAVIGATIONS_MAX {
+            let answer = self.ask("Runtime.evaluate", &params);
+            if answer["error"].is_null() {
+                let answer = &answer["result"];
+                assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
+                return answer["result"]["value"].clone();
+            }
+            self.wait("document.readyState === 'complete'");
+        }
+        panic!("the page loads itself again and again: {expression}");
+    }
+
+    /// Returns whether an expression is true now. It is not on a page that is being loaded or
+    /// unloaded.
+    pub fn holds(&mut self, expression: &str) -> bool {
+        let params = json!({"expression": format!("!!({expression})"), "returnByValue": true});
+        let answer = self.ask("Runtime.evaluate", &params);
+        answer["result"]["result"]["value"] == json!(true)
+    }
+
+    /// Opens a page until an expression is true there.
+    #[track_caller]
+    pub fn open_until(&mut self, path: &str, expression: &str) {
+        let mut tries = PATIENCE.as_millis() / PAUSE.as_millis();
+        self.open(path);
+        while !self.holds(expression) {
+            tries -= 1;
+            assert!(tries > 0, "waited in vain for {expression} at {path}");
+            std::thread::sleep(PAUSE);
+            self.open(path);
+        }
     }
 
     /// Waits until an expression is true. A page that is being unloaded gives no answer yet, or an
@@ -200,9 +263,7 @@ impl Browser {
     pub fn wait(&mut self, expression: &str) {
         let mut tries = PATIENCE.as_millis() / PAUSE.as_millis();
         loop {
-            let params = json!({"expression": format!("!!({expression})"), "returnByValue": true});
-            let answer = self.ask("Runtime.evaluate", &params);
-            if answer["result"]["result"]["value"] == json!(true) {
+            if self.holds(expression) {
                 return;
             }
             tries -= 1;
@@ -221,87 +282,6 @@ impl Browser {
         self.wait(&format!(
             "document.readyState === 'complete' && document.body.innerText.includes({text})"
         ));
-    }
-
-    /// Clicks in the middle of an element, or of its first line, as a person does.
-    #[track_caller]
-    pub fn click(&mut self, selector: &str) {
-        self.wait(&format!("document.querySelector({})", json!(selector)));
-        let place = self.eval(&format!(
-            "(() => {{ const e = document.querySelector({}); \
-             e.scrollIntoView({{block: 'center'}}); const r = e.getClientRects()[0]; \
-             return [r.x + r.width / 2, r.y + r.height / 2]; }})()",
-            json!(selector)
-        ));
-        for (kind, clicks) in [("mousePressed", 1), ("mouseReleased", 1)] {
-            self.call(
-                "Input.dispatchMouseEvent",
-                json!({
-                    "type": kind, "x": place[0], "y": place[1], "button": "left",
-                    "clickCount": clicks,
-                }),
-            );
-        }
-    }
-
-    /// Clicks a link or a button, and waits until the next page is loaded.
-    #[track_caller]
-    pub fn follow(&mut self, selector: &str) {
-        self.wait("document.readyState === 'complete'");
-        self.loads.clear();
-        self.click(selector);
-        while self.loads.pop_front().is_none() {
-            self.next(selector);
-        }
-    }
-
-    /// Presses one key.
-    pub fn press(&mut self, key: &str) {
-        let text = match key {
-            "Enter" => "\r",
-            one if one.chars().count() == 1 => one,
-            _ => "",
-        };
-        let code = if key == "Enter" {
-            13
-        } else if key == "Escape" {
-            27
-        } else {
-            0
-        };
-        for kind in ["keyDown", "keyUp"] {
-            let text = if kind == "keyDown" { text } else { "" };
-            self.call(
-                "Input.dispatchKeyEvent",
-                json!({
-                    "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code,
-                }),
-            );
-        }
-    }
-
-    /// Types into the element with the focus.
-    pub fn type_text(&mut self, text: &str) {
-        self.call("Input.insertText", json!({"text": text}));
-    }
-
-    /// Replaces the text of a field.
-    #[track_caller]
-    pub fn fill(&mut self, selector: &str, text: &str) {
-        self.click(selector);
-        self.eval(&format!("document.querySelector({}).select()", json!(selector)));
-        match text {
-            "" => self.press("Delete"),
-            text => self.type_text(text),
-        }
-    }
-
-    /// Chooses a file.
-    pub fn choose_file(&mut self, selector: &str, file: &str) {
-        let root = self.call("DOM.getDocument", json!({}))["root"]["nodeId"].clone();
-        let found = json!({"nodeId": root, "selector": selector});
-        let node = self.call("DOM.querySelector", found)["nodeId"].clone();
-        self.call("DOM.setFileInputFiles", json!({"files": [file], "nodeId": node}));
     }
 
     /// Allows or forbids scripts from now on.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{Stage, with_scripts_and_without};
 use crate::documents::rss_of;
+use crate::program::eventually;
 use crate::turns::turn;
 
 const LINES: &str = "document.querySelectorAll('#lines > li').length";
@@ -73,14 +74,14 @@ fn the_original_opens_in_a_new_tab_and_an_opened_entry_is_at_the_top() {
         let urls = tabs.iter().filter_map(|tab| tab["url"].as_str().map(str::to_owned));
         urls.filter(|url| url.contains("/original/")).count()
     };
-    while opened(browser) == 0 {}
+    eventually("a tab is open", || (opened(browser) >= 1).then_some(()));
     browser.wait("!document.querySelector('.here .article') && location.pathname === '/'");
     browser.wait("document.querySelector('.here .original').rel.includes('noopener')");
     browser.press("o");
     browser.wait("document.querySelector('.here .article')");
     browser.wait("Math.abs(document.querySelector('.here').getBoundingClientRect().top - 16) < 3");
     browser.press("v");
-    while opened(browser) < 2 {}
+    eventually("two tabs are open", || (opened(browser) >= 2).then_some(()));
     browser.was_clean();
 }
 

@@ -174,19 +174,14 @@ fn a_podcast_is_played_and_continues_on_another_device() {
     );
     browser.wait("document.querySelector('.play audio').playbackRate === 2");
     browser.eval(
-        "const p = document.querySelector('.play audio'); p.muted = true; \
-         p.play().then(() => new Promise(done => p.addEventListener('ended', done, {once: true})))",
+        "(() => { const p = document.querySelector('.play audio'); p.muted = true; \
+         return p.play(); })()",
     );
     browser.wait("document.querySelector('.play audio').ended");
     assert!(n_sounds(&stage) > 0);
     let browser = &mut stage.browser;
-    let mut n_looks = 0;
-    browser.open(&format!("/entry/{id}"));
-    while browser.eval("document.body.innerText.includes('finished')") != true {
-        n_looks += 1;
-        assert!(n_looks < 200, "the position was not kept");
-        browser.open(&format!("/entry/{id}"));
-    }
+    // The position is kept.
+    browser.open_until(&format!("/entry/{id}"), "document.body.innerText.includes('finished')");
     let site = stage.publisher.url("/a.wav");
     stage.browser.was_clean_but_for(&site);
 }
@@ -342,12 +337,8 @@ fn the_whole_text_is_loaded_by_a_button() {
         let browser = &mut stage.browser;
         browser.open(&format!("/entry/{id}"));
         browser.follow(".whole form button");
-        let mut n_looks = 0;
-        while browser.eval("document.body.innerText.includes('Sentence 40 of the page')") != true {
-            n_looks += 1;
-            assert!(n_looks < 600, "the article did not come");
-            browser.open(&format!("/entry/{id}"));
-        }
+        let shown = "document.body.innerText.includes('Sentence 40 of the page')";
+        browser.open_until(&format!("/entry/{id}"), shown);
         keep(&browser.picture(), "media-whole-1280-light.png");
         browser.follow(".whole nav a[href*='text=feed']");
         browser.sees("Three pictures.");

@@ -14,8 +14,11 @@ const KEPT: &str = "new Promise(done => { const asked = indexedDB.open('tidings'
     const n = db.transaction('entries').objectStore('entries').count(); \
     n.onsuccess = () => { db.close(); done(n.result); }; }; })";
 
+/// Looks at a page, thirty in a second. A mark that could not be sent is sent again after a minute.
+pub const LOOKS: usize = 4000;
+
 pub fn wait_kept(browser: &mut Browser, n: i64) {
-    for _ in 0..2000 {
+    for _ in 0..LOOKS {
         if browser.eval(KEPT) == json!(n) {
             return;
         }
@@ -48,7 +51,7 @@ pub fn wait_marks(browser: &mut Browser, wanted: &str) {
     let read = "fetch('/?show=all').then(a => a.text()).then(t => { const d = new DOMParser()\
         .parseFromString(t, 'text/html'); return [d.querySelectorAll('#lines > li.read').length, \
         d.querySelectorAll('#lines > li.starred').length].join(); })";
-    for _ in 0..500 {
+    for _ in 0..LOOKS {
         if browser.eval(read) == json!(wanted) {
             return;
         }
@@ -188,7 +191,7 @@ fn a_push_message_becomes_a_notification() {
         .then(all => all.map(n => n.title + '|' + n.body + '|' + n.data.url).join())";
     // A message to a worker that is just being replaced is lost. One with the same tag replaces
     // the notification.
-    for n in 0..500 {
+    for n in 0..LOOKS {
         if n % 100 == 0 {
             browser.call("ServiceWorker.deliverPushMessage", message.clone());
         }

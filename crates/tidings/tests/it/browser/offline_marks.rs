@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use serde_json::json;
 
-use super::offline::{LINES, back_online, prepared, wait_kept, wait_marks};
+use super::offline::{LINES, LOOKS, back_online, prepared, wait_kept, wait_marks};
 use super::{Browser, PASSWORD, Stage, stage};
 use crate::documents::rss;
 use crate::turns::turn;
@@ -68,7 +68,7 @@ fn wait_waiting(browser: &mut Browser, n: u32) {
         asked.onsuccess = () => { const n = asked.result.transaction('marks')\
         .objectStore('marks').count(); n.onsuccess = () => { asked.result.close(); \
         done(n.result); }; }; })";
-    for _ in 0..500 {
+    for _ in 0..LOOKS {
         if browser.eval(count) == json!(n) {
             return;
         }

@@ -53,11 +53,8 @@ fn dead_letters_are_shown_with_their_reason_and_tried_again() {
 
 /// Reloads a page until a condition is true.
 fn again_until(browser: &mut Browser, expression: &str) {
-    crate::program::eventually(expression, || {
-        let path = browser.eval("location.pathname");
-        browser.open(path.as_str().unwrap_or("/"));
-        (browser.eval(&format!("!!({expression})")) == true).then_some(())
-    });
+    let path = browser.eval("location.pathname");
+    browser.open_until(path.as_str().unwrap_or("/"), expression);
 }
 
 #[test]

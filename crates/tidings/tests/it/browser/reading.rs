@@ -30,10 +30,7 @@ fn every_scope_is_read_down_to_the_whole_entry() {
         browser.sees("Item 2 of c");
         browser.wait(&lines(1));
         // The search index is updated after the polls.
-        browser.open("/health");
-        while browser.eval("document.body.innerText.includes('0 entries behind')") != true {
-            browser.open("/health");
-        }
+        browser.open_until("/health", "document.body.innerText.includes('0 entries behind')");
         browser.open("/");
         browser.fill("input[type=search]", "item TITLE CONTAINS 1 NOT b");
         browser.follow("form.find button");

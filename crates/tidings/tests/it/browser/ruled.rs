@@ -30,16 +30,12 @@ fn a_word_is_muted_by_two_clicks() {
         // The past too: all entries of this feed have the word.
         browser.follow("form[action$='/past'] button");
         browser.sees("mute-item");
-        while browser.eval("document.body.innerText.includes('entries are hidden')") != true {
-            browser.open("/rules");
-        }
+        browser.open_until("/rules", "document.body.innerText.includes('4 entries are hidden')");
         browser.sees("4 entries are hidden");
         stage.publisher.set("/a.xml", rss_of("a", 0..6));
         stage.instance.run(&["feed", "poll", "1"]).ok();
         let browser = &mut stage.browser;
-        while browser.eval("document.body.innerText.includes('6 entries are hidden')") != true {
-            browser.open("/rules");
-        }
+        browser.open_until("/rules", "document.body.innerText.includes('6 entries are hidden')");
         browser.wait("document.querySelector('td[data-name=\"Acted on\"]').innerText === '6'");
         browser.open("/?show=all");
         browser.wait(&format!("{LINES} === 0"));

@@ -189,9 +189,7 @@ fn look_at_texts(browser: &mut Browser) {
     look(browser, "query-drop");
     browser.open("/population");
     browser.follow("form[action='/population'] button");
-    while browser.eval("!!document.querySelector('#main section')") != true {
-        browser.open("/population");
-    }
+    browser.open_until("/population", "document.querySelector('#main section')");
     look(browser, "population");
     browser.open("/feed/1");
     browser.fill("form[action$='/requests'] input[name=user]", "anna");

@@ -34,13 +34,8 @@ fn load(stage: &mut Stage, title: &str, shown: &str) -> String {
     let browser = &mut stage.browser;
     browser.open(&format!("/entry/{id}"));
     browser.follow(".whole form button");
-    let mut n_looks = 0;
     let shown = format!("document.body.innerText.includes({})", serde_json::json!(shown));
-    while browser.eval(&shown) != true {
-        n_looks += 1;
-        assert!(n_looks < 600, "{title}: waited in vain for {shown}");
-        browser.open(&format!("/entry/{id}"));
-    }
+    browser.open_until(&format!("/entry/{id}"), &shown);
     id
 }
 
@@ -151,14 +146,8 @@ fn a_recording_continues_where_it_was_left_and_steps_by_thirty_seconds() {
     browser.click("[data-skip='30']");
     browser.wait(&format!("{player}.currentTime >= 30"));
     browser.eval(&format!("{player}.pause()"));
-    let mut n_looks = 0;
     let kept = "Number(document.querySelector('.play audio')?.dataset.position) >= 30";
-    browser.open(&path);
-    while browser.eval(kept) != true {
-        n_looks += 1;
-        assert!(n_looks < 200, "the position was not kept");
-        browser.open(&path);
-    }
+    browser.open_until(&path, kept);
     browser.sees("continues at 0:3");
     browser.eval(&format!("{player}.muted = true; {player}.play()"));
     browser.wait(&format!("{player}.currentTime >= 30 && {player}.currentTime < 60"));

@@ -12,6 +12,10 @@ use crate::program::eventually;
 const UNREAD: &str = "dbus-send --session --print-reply --dest=org.gnome.feed.Reader \
                       /org/gnome/feed/Reader org.gnome.feed.Reader.GetUnreadItems";
 
+const NEXT: &str = "xdotool search --onlyvisible --name '^Liferea' windowfocus --sync key ctrl+n";
+/// The app has obeyed a key after so many questions, two in a second.
+const NEXT_LOOKS: u32 = 30;
+
 struct Liferea {
     screen: Screen,
     home: PathBuf,
@@ -43,13 +47,36 @@ impl Liferea {
         std::fs::read_to_string(self.home.join(name)).unwrap_or_default()
     }
 
+    /// Asks the app for the number of unread entries. `None` if it does not answer yet.
+    fn n_unread(&mut self) -> Option<u32> {
+        let _ = std::fs::remove_file(self.home.join("unread"));
+        self.tell(&format!("{UNREAD} >unread 2>&1"));
+        std::thread::sleep(Duration::from_millis(500));
+        self.read("unread").split_once("int32 ")?.1.strip_suffix('\n')?.parse().ok()
+    }
+
     /// Waits until the app shows this many unread entries.
     #[track_caller]
     fn until_unread(&mut self, n: u32) {
-        eventually(&format!("Liferea counts {n} unread entries"), || {
-            self.tell(&format!("{UNREAD} >unread 2>&1"));
-            std::thread::sleep(Duration::from_millis(500));
-            self.read("unread").contains(&format!("int32 {n}\n")).then_some(())
+        let what = format!("Liferea counts {n} unread entries");
+        eventually(&what, || (self.n_unread() == Some(n)).then_some(()));
+    }
+
+    /// Goes to the next unread entry and shows it, which marks it read. Then so many are left. A
+    /// window that is not ready loses a key. If the app still has the number from before after many
+    /// questions, the key is pressed again.
+    #[track_caller]
+    fn read_next(&mut self, n_left: u32) {
+        eventually(&format!("Liferea reads an entry, and {n_left} are left"), || {
+            self.tell(NEXT);
+            for look in 0..10 * NEXT_LOOKS {
+                match self.n_unread() {
+                    Some(n) if n == n_left => return Some(()),
+                    Some(_) if look > NEXT_LOOKS => return None,
+                    _ => {}
+                }
+            }
+            None
         });
     }
 }
@@ -71,11 +98,8 @@ fn liferea_lists_feeds_and_entries_and_marks_them_read() {
     let end = folder + list[folder..].find("</outline>").unwrap();
     assert!((folder..end).contains(&one), "the first label is a folder: {list}");
     assert!(two.is_some_and(|two| !(folder..end).contains(&two)), "{list}");
-    // Ctrl-N goes to the next unread entry and shows it, which marks it read.
-    let next = "xdotool search --onlyvisible --name '^Liferea' windowfocus --sync key ctrl+n";
-    liferea.tell(next);
+    liferea.read_next(4);
     desk.until_unread(&["Item 0 of one", "Item 0 of two", "Item 1 of one", "Item 1 of two"]);
-    liferea.until_unread(4);
-    liferea.tell(next);
+    liferea.read_next(3);
     eventually("one entry more is read", || (desk.unread().len() == 3).then_some(()));
 }

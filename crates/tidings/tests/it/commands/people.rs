@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::program::{Instance, finish};
+use crate::program::{Instance, eventually, finish};
 use crate::wire::{get, get_with};
 
 fn with_password(instance: &Instance, args: &[&str], password: &str) -> crate::program::Ended {
@@ -16,7 +16,9 @@ fn with_password(instance: &Instance, args: &[&str], password: &str) -> crate::p
 fn with_the_first_account_everything_needs_a_login() {
     let instance = Instance::new();
     let daemon = instance.daemon(&[]).ready();
-    assert!(daemon.log().contains("tidings user add NAME"), "{}", daemon.log());
+    eventually("the log names the command", || {
+        daemon.log().contains("tidings user add NAME").then_some(())
+    });
     let status = |headers: &str| get_with(daemon.listen, "/metrics", headers).unwrap().0;
     assert_eq!(status(""), 200);
     let weak = with_password(&instance, &["user", "add", "anna", "--password-stdin"], "short");

@@ -98,7 +98,7 @@ fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
         let (_, text) = wire::get(daemon.listen, "/metrics").unwrap();
         text.contains(&format!("\ntidings_ready {value}\n"))
     };
-    assert!(metric(1));
+    eventually("its figure says that it is ready", || metric(1).then_some(()));
     // Some polls have enough space, the others do not.
     instance.import(&list);
     let why = eventually("it says that it is not ready", || {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::database::SHORT_EXCHANGES;
 use crate::documents::{opml, rss};
-use crate::program::Instance;
+use crate::program::{Instance, eventually};
 use crate::publisher::Publisher;
 use crate::turns::turn;
 use crate::wire::now;
@@ -17,7 +17,8 @@ pub(super) const ITEMS: usize = 10;
 /// Feeds of one address are polled one at a time. Several addresses keep the program busy.
 const ADDRESSES: u32 = 40;
 
-/// If fewer feeds are left than the drawn number of requests, the kill never happens.
+/// After a kill, fewer feeds may be left than the drawn number of requests, and their sites may
+/// wait. So a later kill comes at the latest so long after the last request.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 
 pub(super) const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
@@ -105,10 +106,15 @@ fn round(publisher: &Publisher, list: &str, round: u64) -> usize {
         let draw = chance(round * 31 + kill);
         let (n_requests, then) = (draw % (FEEDS as u64 / 2), draw / 1000 % 40);
         let mut daemon = instance.daemon(&FREELY);
-        let start = now();
-        while publisher.n_asked() < n_requests as usize && start.elapsed() < WAIT_MAX {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        let (mut n_asked, mut since) = (0, now());
+        eventually("the moment of the kill", || {
+            let n = publisher.n_asked();
+            if n > n_asked {
+                (n_asked, since) = (n, now());
+            }
+            let is_idle = kill > 0 && since.elapsed() > WAIT_MAX;
+            (n >= n_requests as usize || is_idle).then_some(())
+        });
         std::thread::sleep(Duration::from_millis(then));
         daemon.kill();
         n_before = instance.entries().len();

@@ -5,7 +5,7 @@ use store::{Location, testing};
 
 use super::bus_fleet::Fleet;
 use super::database;
-use crate::program::{Ended, Instance, path_text};
+use crate::program::{Ended, Instance, eventually, path_text};
 
 /// Returns the level and the text of a check.
 fn check<'a>(ended: &'a Value, about: &str) -> (&'a str, &'a str, &'a str) {
@@ -38,7 +38,6 @@ fn the_doctor_says_what_it_finds_on_a_server() {
     for (about, part) in [
         ("database", "PostgreSQL"),
         ("locale", "encoding UTF8"),
-        ("round trip", " ms"),
         ("encryption", "this machine"),
         ("connections", "connections are in use"),
         ("schema", "step "),
@@ -47,6 +46,9 @@ fn the_doctor_says_what_it_finds_on_a_server() {
         let (level, says, _) = check(&rows, about);
         assert!(level == "ok" && says.contains(part), "{about}: {level} {says}");
     }
+    // A busy machine answers too late for an `ok`.
+    let (level, says, _) = check(&rows, "round trip");
+    assert!(level != "trouble" && says.contains(" ms"), "round trip: {level} {says}");
     // The tests run as the superuser, on a server that does not sync.
     assert_eq!(check(&rows, "rights").0, "advice");
     let (_, says, _) = check(&rows, "daemon");
@@ -54,8 +56,11 @@ fn the_doctor_says_what_it_finds_on_a_server() {
     assert!(says.contains(&pid) && says.contains("epoch 1"), "{says}");
     assert!(check(&rows, "configuration").1.contains("contact"), "{rows:#}");
     drop(daemon);
-    let (_, rows) = doctor(&instance, &url);
-    assert!(check(&rows, "daemon").1.contains("not running"), "{rows:#}");
+    // The server notices the end of a killed process a moment later.
+    eventually("the daemon is not running", || {
+        let (_, rows) = doctor(&instance, &url);
+        check(&rows, "daemon").1.contains("not running").then_some(())
+    });
 }
 
 #[test]
@@ -70,11 +75,13 @@ fn the_doctor_says_whether_the_bus_answers() {
     };
     let away = found("nats://127.0.0.1:1");
     assert!(away.starts_with("trouble: it does not answer"), "{away}");
-    let idle = found(&fleet.bus());
-    assert!(idle.starts_with("advice: it answers, but no controller does"), "{idle}");
+    // The bus may still be starting.
+    let is_idle = |said: &str| said.starts_with("advice: it answers, but no controller does");
+    eventually("the bus answers", || is_idle(&found(&fleet.bus())).then_some(()));
     let _controller = fleet.controller("decides", &fleet.bus(), &[]);
     fleet.await_roles(&[("decides", "controller")]);
-    assert_eq!(found(&fleet.bus()), "ok: it answers, and a controller is active");
+    let active = "ok: it answers, and a controller is active";
+    eventually("a controller answers", || (found(&fleet.bus()) == active).then_some(()));
 }
 
 #[test]

@@ -25,7 +25,10 @@ fn a_host_that_accepts_and_says_nothing_is_passed() {
     let url = two_hosts(&silent, host(&database.url()));
     let instance = database.instance_at(url);
     let daemon = instance.daemon(&[]).ready();
-    assert_eq!(get(daemon.listen, "/feeds").unwrap().0, 200);
+    // A new connection tries the silent host first, and a busy machine may be late then.
+    eventually("a page is there", || {
+        matches!(get(daemon.listen, "/feeds"), Ok((200, _))).then_some(())
+    });
 }
 
 #[test]
@@ -35,7 +38,9 @@ fn pages_go_to_the_other_host_when_one_hangs() {
     let url = two_hosts(host(&relay.url()), host(&database.url()));
     let instance = database.instance_at(url);
     let daemon = instance.daemon(&[]).ready();
-    assert_eq!(get(daemon.listen, "/feeds").unwrap().0, 200);
+    eventually("a page is there", || {
+        matches!(get(daemon.listen, "/feeds"), Ok((200, _))).then_some(())
+    });
     let n_times = |what: &str| daemon.log().matches(what).count();
     eventually("it records", || (n_times("this process records now") == 1).then_some(()));
     relay.hold(true);

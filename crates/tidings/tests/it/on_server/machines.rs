@@ -81,7 +81,7 @@ fn a_controller_whose_loop_has_failed_gives_its_seat_back() {
     let add = ["feed", "add", &publisher.url("/f"), "--database", &house.url];
     house.instance.run(&add);
     house.await_roles(&[("works", "controller"), ("fails", "standby")]);
-    assert!(failing.log().contains("its polling has ended"), "{}", failing.log());
+    eventually("it says why", || failing.log().contains("its polling has ended").then_some(()));
 }
 
 #[test]
@@ -98,17 +98,23 @@ fn every_process_is_listed_and_the_controller_can_be_changed() {
     assert!(row["since"].as_str().unwrap().ends_with('Z') && row["polls_per_second"].is_number());
 
     // Any process shows them all.
-    let (status, page) = get(web.listen, "/machines").unwrap();
-    assert_eq!(status, 200);
-    assert!(page.contains("first is the controller") && page.contains("second"), "{page}");
-    let (_, metrics) = get(web.listen, "/metrics").unwrap();
-    assert!(metrics.contains("\ntidings_machines{role=\"standby\"} 1\n"), "{metrics}");
-    assert!(metrics.contains("\ntidings_seat_active 1\n"), "{metrics}");
+    let page = eventually("the page of the web process shows them", || {
+        let (status, page) = get(web.listen, "/machines").ok()?;
+        let shows = page.contains("first is the controller") && page.contains("second");
+        (status == 200 && shows).then_some(page)
+    });
+    eventually("so do its figures", || {
+        let (_, metrics) = get(web.listen, "/metrics").ok()?;
+        let lines = ["\ntidings_machines{role=\"standby\"} 1\n", "\ntidings_seat_active 1\n"];
+        lines.iter().all(|line| metrics.contains(line)).then_some(())
+    });
 
     let said = house.instance.run(&["machines", "step-down", "--database", &house.url]).ok();
     assert!(said.stdout.contains("second is the controller now"), "{said:?}");
     house.await_roles(&[("second", "controller"), ("first", "standby"), ("web-1", "web")]);
-    assert!(first.log().contains("has given its seat back"), "{}", first.log());
+    eventually("the first says so", || {
+        first.log().contains("has given its seat back").then_some(())
+    });
 
     // By the page: without its key a form is refused.
     let form = "Content-Type: application/x-www-form-urlencoded\r\n";
@@ -142,7 +148,9 @@ fn a_drained_process_takes_no_work_until_it_is_told_to() {
     drain("first", &[]).ok();
     house.await_roles(&[("first", "standby"), ("web-1", "web")]);
     assert_eq!(house.json()[0]["draining"], true);
-    assert_eq!(get(first.listen, "/readyz").unwrap().0, 503);
+    eventually("the drained process is not ready", || {
+        (get(first.listen, "/readyz").unwrap().0 == 503).then_some(())
+    });
 
     let at = web.listen;
     let head = format!(

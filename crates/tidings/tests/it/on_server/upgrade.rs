@@ -22,9 +22,13 @@ fn older(url: &str) -> Location {
     location
 }
 
-/// An address of every interface of this machine.
+/// An address of every interface of this machine. Its port is below those that the system gives to
+/// outgoing connections, so that nobody takes it before the daemon does.
 fn open_address() -> SocketAddr {
-    TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap().local_addr().unwrap()
+    let first = 20_000 + (std::process::id() % 10_000) as u16;
+    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok();
+    let port = (first..first + 100).find(is_free).unwrap();
+    SocketAddr::from((Ipv4Addr::UNSPECIFIED, port))
 }
 
 #[test]

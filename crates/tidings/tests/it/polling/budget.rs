@@ -1,8 +1,11 @@
 //! A budget for the whole instance: set, spent, changed and removed while the daemon runs.
 
+use std::time::Instant;
+
 use crate::documents::{opml, rss};
 use crate::program::{Daemon, Instance, eventually};
 use crate::publisher::Publisher;
+use crate::wire::now;
 
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 const FEEDS: usize = 30;
@@ -24,10 +27,17 @@ fn polled(instance: &Instance) -> usize {
 /// Waits until the daemon has polled `n` feeds, then polls one of them once more. All feeds are on
 /// one address, which gets one request at a time. So everything granted before that poll is done
 /// when it ends. A cycle takes a minute of the clock, so the other feeds wait for the next one.
-fn settle(instance: &Instance, daemon: &Daemon, n: usize) {
+fn settle(instance: &Instance, daemon: &Daemon, n: usize, begun: Instant) {
     eventually("the polls of one cycle", || (polled(instance) >= n).then_some(()));
     poll_again(instance);
-    assert_eq!(polled(instance), n, "{}", daemon.log());
+    let (n_polled, n_cycles) = (polled(instance), cycles_since(begun));
+    assert!((n..=n * n_cycles).contains(&n_polled), "{n_polled}: {}", daemon.log());
+}
+
+/// Returns how many cycles may have begun since a moment: one, but on a busy machine the steps of
+/// the test may take minutes.
+fn cycles_since(begun: Instant) -> usize {
+    1 + begun.elapsed().as_secs() as usize / 60
 }
 
 /// Polls a feed that was polled before, and waits for it.
@@ -46,8 +56,9 @@ fn a_budget_binds_all_feeds_at_once_survives_a_restart_and_is_taken_back() {
     assert_eq!((&set["budget"], &set["feeds"]), (&"600/1h".into(), &FEEDS.into()), "{set}");
     assert_eq!(publisher.n_asked(), 0, "a budget without a daemon polls nothing");
 
+    let begun = now();
     let mut daemon = instance.daemon(&FREELY).ready();
-    settle(&instance, &daemon, 10);
+    settle(&instance, &daemon, 10, begun);
     let waiting = instance.feeds().into_iter().find(|f| f["last_poll"].is_null()).unwrap();
     let waiting = waiting["id"].to_string();
     let why = instance.run(&["feed", "why", "1"]).ok().stdout;
@@ -59,7 +70,9 @@ fn a_budget_binds_all_feeds_at_once_survives_a_restart_and_is_taken_back() {
     daemon.kill();
     let daemon = instance.daemon(&FREELY).ready();
     poll_again(&instance);
-    assert!(polled(&instance) <= 11, "a restart gives no new allowance: {}", polled(&instance));
+    let n_polled = polled(&instance);
+    let allowed = 1 + 10 * cycles_since(begun);
+    assert!(n_polled <= allowed, "a restart gives no new allowance: {n_polled}");
 
     // A feed with its own policy is not under the budget. It is due, so it is polled.
     instance.run(&["feed", "set", &waiting, "--policy", "fix:1h"]).ok();
@@ -85,8 +98,9 @@ fn tide_brings_its_own_model_and_says_what_a_poll_is_worth() {
     instance.import(&list).ok();
     let set = instance.run(&["budget", "6000/1h", "--strategy", "tide", "--json"]).ok().json();
     assert_eq!((&set["strategy"], &set["estimator"]), (&"tide".into(), &"tide".into()), "{set}");
+    let begun = now();
     let daemon = instance.daemon(&FREELY).ready();
-    settle(&instance, &daemon, FEEDS);
+    settle(&instance, &daemon, FEEDS, begun);
 
     // After a change all feeds are planned again, and the store records it.
     let changed = instance.run(&["budget", "60/1h"]).ok().stdout;

@@ -11,6 +11,10 @@ use crate::program::{Instance, eventually, path_text};
 use crate::publisher::Publisher;
 use crate::wire::{self, Next, Response, Server, addresses};
 
+/// A callback that never answers is asked twice, each time for ten seconds, with half a minute in
+/// between. Its request waits as long, and counts for its client.
+const REQUEST_LIFE: Duration = Duration::from_secs(50);
+
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
 
 fn form(topic: &str, callback: &str) -> String {
@@ -100,7 +104,7 @@ fn a_flood_of_wishes_hammers_no_host_and_keeps_no_honest_subscriber_out() {
         wire::post_as(hub, "/websub/hub", &headers, &form(&topic, callback)).unwrap()
     };
     let (server, hosts, most, seen) = tarpits(20);
-    let mut taken = 0;
+    let (mut taken, begun) = (0, wire::now());
     for n in 0..1100 {
         // The first half names one host, the second half many hosts.
         let host = hosts[if n < 550 { 0 } else { n % hosts.len() }];
@@ -108,7 +112,9 @@ fn a_flood_of_wishes_hammers_no_host_and_keeps_no_honest_subscriber_out() {
         assert!(status == 202 || status == 429, "{status}");
         taken += usize::from(status == 202);
     }
-    assert_eq!(taken, 16, "one client");
+    // On a busy machine the flood lasts longer than the first requests, and others follow them.
+    let lives = 1 + begun.elapsed().as_secs() / REQUEST_LIFE.as_secs();
+    assert!((16..=16 * lives as usize).contains(&taken), "one client: {taken}");
     eventually("they are asked", || (seen.load(Ordering::SeqCst) >= 10).then_some(()));
     // While none of them answers, an honest subscriber is accepted and gets new entries.
     let honest = Subscriber::start(true);

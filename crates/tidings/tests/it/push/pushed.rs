@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::websub::n_subscribers;
 use crate::documents::rss_of;
 use crate::hub::{FREELY, Hub, Reachable, Wish};
 use crate::program::{Instance, eventually, path_text};
@@ -75,8 +76,10 @@ fn pushes_slow_polls_down_until_a_poll_finds_what_none_of_them_brought() {
     assert!(program.why().contains("only checks that"), "{}", program.why());
     assert_eq!(program.titles().len(), 6);
     // Two came with the first poll, one with the last, and three were pushed.
-    let (_, metrics) = wire::get(program.listen, "/metrics").unwrap();
-    assert!(metrics.contains("\ntidings_entries_total 6\n"), "{metrics}");
+    eventually("they are counted", || {
+        let (_, metrics) = wire::get(program.listen, "/metrics").ok()?;
+        metrics.contains("\ntidings_entries_total 6\n").then_some(())
+    });
 }
 
 #[test]
@@ -174,6 +177,8 @@ fn our_hub_and_our_subscriber_understand_each_other() {
     eventually("the hub has confirmed", || {
         theirs.why().contains("promised to push it").then_some(())
     });
+    // The hub keeps the subscription after the subscriber has confirmed it.
+    eventually("the hub keeps it", || (n_subscribers(ours.listen) == 1).then_some(()));
     for n in 3..6 {
         publisher.set("/news", rss_of("news", 0..n));
         ours.instance.poll("1");

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::websub::n_subscribers;
 use crate::documents::rss_of;
 use crate::hub::{FREELY, Reachable};
 use crate::program::{eventually, path_text};
@@ -70,6 +71,10 @@ fn ring(publisher: &Publisher) -> [Member; 3] {
         eventually("the hub of the next member has confirmed", || {
             let why = member.program.instance.run(&["feed", "why", "2"]).ok().stdout;
             (why.contains("promised to push it") || why.contains("pushes it")).then_some(())
+        });
+        // A hub keeps a subscription after the subscriber has confirmed it.
+        eventually("the hub of this member keeps its subscriber", || {
+            (n_subscribers(member.program.listen) == 1).then_some(())
         });
     }
     members

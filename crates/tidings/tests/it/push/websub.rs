@@ -88,7 +88,7 @@ fn wish_with(hub: SocketAddr, mode: &str, topic: &str, callback: &str, more: &st
 }
 
 /// Returns the number of confirmed subscribers.
-fn n_subscribers(hub: SocketAddr) -> usize {
+pub fn n_subscribers(hub: SocketAddr) -> usize {
     let (_, text) = wire::get(hub, "/metrics").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("tidings_hub_subscribers "));
     line.and_then(|n| n.parse().ok()).expect("the hub counts its subscribers")

@@ -60,11 +60,13 @@ impl SyntheticWeb {
                 return Response::new(400).send(stream).map(|_| Next::Keep);
             }
             begin(&shared, &site, gap);
-            let sent = answer(&site, &request.target).send(stream);
+            let response = answer(&site, &request.target);
             let mut state = shared.lock().unwrap();
             let site = state.sites.entry(site).or_default();
+            // A busy machine may stop this thread after it has sent the answer, so it counts first.
             (site.in_flight, site.last) = (site.in_flight - 1, Some(now()));
-            sent.map(|_| Next::Keep)
+            drop(state);
+            response.send(stream).map(|_| Next::Keep)
         });
         SyntheticWeb { server, n_sites, state }
     }

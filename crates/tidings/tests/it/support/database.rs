@@ -52,8 +52,7 @@ impl Database {
     pub fn kill(&mut self) {
         let Some(mut process) = self.server.process.take() else { return };
         let id = self.server.id();
-        // A server that stands still starts no more processes.
-        signal("STOP", std::slice::from_ref(&id));
+        stand_still(&id);
         let mut ids = children(&id);
         ids.push(id);
         signal("KILL", &ids);
@@ -63,16 +62,21 @@ impl Database {
         });
     }
 
-    /// Stops the server and all its processes for a while, as a machine that stands still.
+    /// Stops the server and all its processes for a while.
     pub fn stop_for(&self, time: Duration) {
+        let _stopped = self.stop();
+        std::thread::sleep(time);
+    }
+
+    /// Stops the server and all its processes, as a machine that stands still, until the value is
+    /// dropped.
+    pub fn stop(&self) -> Stopped {
         let id = self.server.id();
-        // A server that stands still starts no more processes.
-        signal("STOP", std::slice::from_ref(&id));
+        stand_still(&id);
         let mut ids = children(&id);
         signal("STOP", &ids);
-        std::thread::sleep(time);
         ids.push(id);
-        signal("CONT", &ids);
+        Stopped(ids)
     }
 
     /// Moves the log of the server to another folder, which may be on another disk.
@@ -101,9 +105,37 @@ impl Database {
     }
 }
 
+/// The processes of a server that stands still. They go on when it is dropped, also if the test
+/// fails: a server that stands still does not end.
+pub struct Stopped(Vec<String>);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        signal("CONT", &self.0);
+    }
+}
+
 fn signal(name: &str, ids: &[String]) {
     // A process may have ended meanwhile.
     let _ = Command::new("kill").arg(format!("-{name}")).args(ids).output();
+}
+
+/// Stops a process and waits until it stands still: from then on it starts no more processes.
+fn stand_still(id: &str) {
+    signal("STOP", std::slice::from_ref(&id.to_owned()));
+    eventually("the server stands still", || {
+        // A process that has ended starts none either.
+        let runs = |fields: Vec<String>| matches!(fields[0].as_str(), "R" | "S" | "D");
+        (!stat(id).is_some_and(runs)).then_some(())
+    });
+}
+
+/// Returns the state of a process and the fields after it. The first field after it is the parent.
+fn stat(id: &str) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(Path::new("/proc").join(id).join("stat")).ok()?;
+    // The name of the program may contain spaces; it ends with the last bracket.
+    let after_name = text.rsplit(')').next().unwrap_or_default();
+    Some(after_name.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Returns the processes that a process has started.
@@ -111,11 +143,8 @@ fn children(parent: &str) -> Vec<String> {
     let mut parents = HashMap::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let id = entry.file_name().to_string_lossy().into_owned();
-        let Ok(status) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-        // The name of the program may contain spaces; it ends with the last bracket.
-        let after_name = status.rsplit(')').next().unwrap_or_default();
-        if let Some(parent) = after_name.split_whitespace().nth(1) {
-            parents.insert(id, parent.to_owned());
+        if let Some(parent) = stat(&id).and_then(|fields| fields.into_iter().nth(1)) {
+            parents.insert(id, parent);
         }
     }
     parents.into_iter().filter(|(_, of)| of == parent).map(|(id, _)| id).collect()

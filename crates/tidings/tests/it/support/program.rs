@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::wire::{self, addresses};
 
-/// A command that takes longer hangs. The limit is far longer than a busy machine needs.
+/// A command or a wait that takes longer hangs. The limit is far longer than a busy machine needs.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Commands without a data folder.
@@ -37,7 +37,7 @@ pub fn eventually<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
         if let Some(value) = done() {
             return value;
         }
-        assert!(start.elapsed() < PATIENCE / 2, "waited in vain: {what}");
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

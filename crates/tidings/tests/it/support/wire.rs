@@ -208,6 +208,9 @@ impl Response {
     }
 }
 
+/// A program that answers later hangs. The limit is far longer than a busy machine needs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// Sends a GET, for the program's own pages. Returns status and body.
 pub fn get(address: SocketAddr, path: &str) -> io::Result<(u16, String)> {
     get_with(address, path, "")
@@ -232,7 +235,7 @@ pub fn get_with(address: SocketAddr, path: &str, lines: &str) -> io::Result<(u16
 
 fn whole(address: SocketAddr, path: &str, lines: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{lines}\r\n")?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;
@@ -277,7 +280,7 @@ pub fn raw(address: SocketAddr, head: &str, body: &str) -> io::Result<u16> {
 
 fn answered(address: SocketAddr, head: &str, body: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     write!(stream, "{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
