@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     async fn settled(job: &PopulationJob) -> PopulationState {
-        for _ in 0..1000 {
+        for _ in 0..20_000 {
             if !job.state().is_running {
                 break;
             }

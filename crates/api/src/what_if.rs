@@ -128,7 +128,7 @@ mod tests {
         }));
         for _ in 0..2 {
             job.start(&store, Time::from_secs(0));
-            for _ in 0..1000 {
+            for _ in 0..20_000 {
                 if job.state().running.is_none() {
                     break;
                 }

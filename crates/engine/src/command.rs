@@ -220,7 +220,7 @@ fn schedule_added(engine: &Engine, added: &[AddFeedResult], due: Time) -> Result
         }
         let input = engine.store.poll_input(id)?;
         if input.settings.of_tags.is_empty() {
-            engine.schedule(id, input.schedule.next_at.unwrap_or_else(|| engine.clock.now()))?;
+            engine.schedule_as_stored(id)?;
         } else {
             tagged.push(id);
         }

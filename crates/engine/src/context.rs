@@ -103,7 +103,23 @@ impl Context {
         feed: FeedId,
         next_at: Time,
     ) -> Result<Option<ScheduledFeed>, StoreError> {
+        self.scheduled_by(feed, |_| next_at)
+    }
+
+    /// The same for the stored time of the next poll, or for now if there is none. One question
+    /// asks for the time and the generation: a poll may be recorded at any moment. With its
+    /// generation, an older time would bring another poll at once.
+    pub fn scheduled_as_stored(&self, feed: FeedId) -> Result<Option<ScheduledFeed>, StoreError> {
+        self.scheduled_by(feed, |stored| stored.unwrap_or_else(|| self.clock.now()))
+    }
+
+    fn scheduled_by(
+        &self,
+        feed: FeedId,
+        next_at: impl FnOnce(Option<Time>) -> Time,
+    ) -> Result<Option<ScheduledFeed>, StoreError> {
         let Some((domain, due)) = self.store.due(feed)? else { return Ok(None) };
+        let next_at = next_at(due.next_at);
         let budgeted = match self.budget() {
             Some(rule) => conclude::budgeted(&rule, &self.store.poll_input(feed)?, &self.settings),
             None => None,

@@ -197,6 +197,13 @@ impl Engine {
         Ok(())
     }
 
+    /// Schedules a feed for the time that the store has for it, or for now if there is none.
+    pub fn schedule_as_stored(&self, feed: FeedId) -> Result<(), StoreError> {
+        let scheduled = self.context.scheduled_as_stored(feed)?;
+        scheduled.into_iter().for_each(|scheduled| self.send(Event::Schedule(scheduled)));
+        Ok(())
+    }
+
     pub fn budget(&self) -> Option<BudgetRule> {
         self.context.budget()
     }

@@ -7,7 +7,7 @@ use std::sync::RwLock;
 
 use dispatch::{LocalForm, PollReading, SoFar, WorkerEnd};
 use feed::{Domain, ExchangeFacts, RetryAfter};
-use store::{NewFeed, OpenMode, Store, testing};
+use store::{NewFeed, OpenMode, PollRecord, Store, testing};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -173,6 +173,22 @@ async fn a_feed_stays_in_the_plan_if_the_store_does_not_answer() {
     let again = plan.grant(NOW + wait, 4);
     assert_eq!((again.len(), again[0].generation), (1, 7), "it is polled again");
     assert_eq!(plan.domain_name(again[0].domain), &scene.home);
+}
+
+/// A time of before the poll, with the generation of after it, would bring another poll at once.
+#[test]
+fn the_stored_time_of_a_feed_comes_with_its_generation() {
+    let scene = Scene::new();
+    let context = &scene.controller.context;
+    let stored = || {
+        let scheduled = context.scheduled_as_stored(scene.feed).expect("an answer");
+        scheduled.map(|feed| (feed.next_at, feed.generation))
+    };
+    assert_eq!(stored(), Some((NOW, 0)), "it is new");
+    let later = NOW + Duration::from_secs(3600);
+    let record = PollRecord::empty(scene.feed, 0, NOW, Outcome::Seen, later);
+    context.store.record_blocking(record).expect("a record");
+    assert_eq!(stored(), Some((later, 1)));
 }
 
 #[tokio::test]

@@ -122,6 +122,10 @@ async fn a_callback_host_gets_one_request_at_a_time_and_with_the_gap() {
     };
     let gaps = Gaps { default: GAP, by_domain: [("a.test".to_owned(), GAP)].into() };
     let (house, _) = hub(Settings { gaps, ..Settings::new() }, Arc::new(answer)).await;
+    let n_waiting = |house: &House| {
+        let rows = (1..100).filter_map(|id| house.store.hub_subscription(id).unwrap());
+        rows.filter(|row| row.callback.contains("a.test") && row.request.is_some()).count()
+    };
     let taken = (0..600)
         .filter(|n| wish(&house, &format!("a.test/{n}")) == SubscriberRequestOutcome::Taken)
         .count();
@@ -138,14 +142,17 @@ async fn a_callback_host_gets_one_request_at_a_time_and_with_the_gap() {
         assert_eq!(wish(&house, &other), SubscriberRequestOutcome::Taken);
         assert!(house.until(|house| has_confirmed(house, &other)).await);
         assert_eq!(house.n_at("a.test"), n_asked, "the gap is not over");
+        // The gap counts from the end of the request, so that end comes before the clock is set.
+        assert!(house.until(|house| n_waiting(house) == taken - n_asked).await);
         house.clock.set(house.clock.now() + GAP);
     }
     assert_eq!(most.load(Ordering::SeqCst), 1);
     house.engine.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_callback_that_never_answers_delays_no_push_to_others() {
+/// Pushes to two subscribers while a third callback does not answer its question. Returns whether
+/// the question was under way all the time. It ends after 10 s of real time.
+async fn pushes_while_a_callback_hangs() -> bool {
     let answer = |place: &str| match place.split('/').next() {
         Some("a.test") => None,
         _ => ok(challenge(place)),
@@ -158,7 +165,7 @@ async fn a_callback_that_never_answers_delays_no_push_to_others() {
     for n in 0..4 {
         assert_eq!(wish(&house, &format!("a.test/{n}")), SubscriberRequestOutcome::Taken);
     }
-    assert!(house.until(|house| house.n_at("a.test") == 1).await, "it is being asked");
+    assert!(house.until(|house| house.n_at("a.test") >= 1).await, "it is being asked");
     for number in 1..=3 {
         see(&house, number);
         let all_pushed = |house: &House| {
@@ -168,8 +175,21 @@ async fn a_callback_that_never_answers_delays_no_push_to_others() {
         };
         assert!(house.until(all_pushed).await, "push {number} waits for a verification");
     }
-    assert_eq!(house.n_at("a.test"), 1, "and it is still being asked");
+    let is_first = house.n_at("a.test") == 1;
     house.engine.stop().await;
+    is_first
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_callback_that_never_answers_delays_no_push_to_others() {
+    // A machine that is very busy may take longer than the time limit of the question. Pushes that
+    // wait for the question never arrive before its end.
+    for _ in 0..5 {
+        if pushes_while_a_callback_hangs().await {
+            return;
+        }
+    }
+    panic!("the pushes arrived after the end of the question");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,14 +39,10 @@ fn answer(request: &str) -> Option<String> {
     })
 }
 
-/// Waits longer than the pause between two looks.
-async fn until(house: &House, done: impl Fn(&House) -> bool) -> bool {
-    for _ in 0..6 {
-        if house.until(&done).await {
-            return true;
-        }
-    }
-    false
+/// Whether the result of every look is stored. A look that ended after the clock was set would
+/// count from the later time.
+fn is_idle(house: &House) -> bool {
+    house.store.icons_due(house.clock.now(), 10).unwrap().is_empty()
 }
 
 fn n_icon_requests(house: &House, host: &str) -> usize {
@@ -64,7 +60,8 @@ async fn a_feeds_own_icon_comes_first_and_is_asked_for_once_in_thirty_days() {
         .act(Command::Add { urls, tags: Vec::new(), poll: true, force: false, account: None })
         .await;
     let has_icon = |house: &House| house.store.feed_icon(FeedId(1)).unwrap().is_some();
-    assert!(until(&house, |house| has_icon(house) && n_icon_requests(house, "b.test") == 3).await);
+    assert!(house.until(|house| has_icon(house) && n_icon_requests(house, "b.test") == 3).await);
+    assert!(house.until(is_idle).await);
     assert_eq!(house.n_asked("a.test/own.gif"), 1);
     assert_eq!(n_icon_requests(&house, "a.test"), 1, "nothing else is asked of the site");
     let named = ["b.test/", "b.test/none.png", "b.test/favicon.ico"];
@@ -78,12 +75,12 @@ async fn a_feeds_own_icon_comes_first_and_is_asked_for_once_in_thirty_days() {
     house.clock.set(house.clock.now() + DAY * 8);
     house.restart().await;
     // A look that the restart interrupts is repeated.
-    assert!(until(&house, |house| n_icon_requests(house, "b.test") >= 6).await);
+    assert!(house.until(|house| n_icon_requests(house, "b.test") >= 6).await);
     assert_eq!(n_icon_requests(&house, "a.test"), 1);
     house.clock.set(house.clock.now() + DAY * 23);
     house.restart().await;
     let again = format!("a.test/own.gif{CONDITIONAL}");
-    assert!(until(&house, |house| house.n_asked(&again) == 1).await);
+    assert!(house.until(|house| house.n_asked(&again) == 1 && is_idle(house)).await);
     assert_eq!(n_icon_requests(&house, "a.test"), 2);
     assert!(has_icon(&house), "a 304 keeps the icon");
 
@@ -92,7 +89,7 @@ async fn a_feeds_own_icon_comes_first_and_is_asked_for_once_in_thirty_days() {
     assert!(house.store.icon(&hash).unwrap().is_some());
     house.clock.set(house.clock.now() + Duration::from_secs(3601));
     let is_gone = |house: &House| house.store.icon(&hash).unwrap().is_none();
-    assert!(until(&house, is_gone).await, "the icon of a removed feed is deleted");
+    assert!(house.until(is_gone).await, "the icon of a removed feed is deleted");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -109,10 +106,10 @@ async fn a_site_without_a_free_turn_does_not_keep_the_others_waiting() {
     };
     add("b.test/feed").await;
     // The clock stands still, so its icon gets no turn.
-    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert!(house.until(|house| house.engine.figures().waiting == 1).await);
     add("a.test/feed").await;
     let has_icon = |house: &House| house.store.feed_icon(FeedId(2)).unwrap().is_some();
-    assert!(until(&house, has_icon).await);
+    assert!(house.until(has_icon).await);
     assert_eq!(n_icon_requests(&house, "b.test"), 0);
 }
 
@@ -151,11 +148,11 @@ async fn two_podcasts_of_a_site_do_not_show_the_cover_of_the_first() {
     };
     add("a.test/one").await;
     let icon = |house: &House, feed| house.store.feed_icon(FeedId(feed)).unwrap();
-    assert!(until(&house, |house| icon(house, 1).is_some()).await);
+    assert!(house.until(|house| icon(house, 1).is_some()).await);
     let cover = icon(&house, 1);
     assert_eq!(house.n_asked("a.test/one.gif"), 1);
     add("a.test/two").await;
-    assert!(until(&house, |house| icon(house, 2).is_some() && icon(house, 2) != cover).await);
+    assert!(house.until(|house| icon(house, 2).is_some() && icon(house, 2) != cover).await);
     assert_eq!(icon(&house, 1), icon(&house, 2), "both show the icon of the site");
     assert_eq!(house.n_asked("a.test/two.gif"), 0);
     assert_eq!(house.n_asked("a.test/favicon.ico"), 1);

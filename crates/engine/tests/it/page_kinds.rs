@@ -111,7 +111,7 @@ async fn old_entries_wait_for_a_click_and_files_are_no_articles() {
     assert_eq!((code("/file.pdf").as_str(), code("/huge").as_str()), ("not-html", "too-large"));
     let old = entry(&house, "/page?old");
     assert_eq!(state(&house, old), ArticleState::NotAsked, "nine days old");
-    let loaded = house.act(Command::Article { entry: old }).await;
+    let loaded = house.load_article(old).await;
     assert!(matches!(loaded, CommandResult::Article { words: Some(_), .. }), "{loaded:?}");
 }
 

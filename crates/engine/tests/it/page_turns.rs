@@ -8,7 +8,7 @@ use std::time::Duration;
 use dispatch::command::{Command, CommandResult, FeedSettingsChange, Target};
 use engine::{Gaps, Settings};
 use feed::{ArticleMode, EntryId};
-use store::ArticleState;
+use store::{ArticleState, WaitingArticle};
 
 use crate::scripted::{Answer, House};
 
@@ -109,12 +109,37 @@ fn state(house: &House, entry: i64) -> ArticleState {
     house.store.article_state(EntryId(entry)).unwrap()
 }
 
+fn waiting(house: &House, entry: i64) -> Option<WaitingArticle> {
+    match state(house, entry) {
+        ArticleState::Waiting(waiting) => Some(waiting),
+        _ => None,
+    }
+}
+
 fn is_there(house: &House, entry: i64) -> bool {
     matches!(state(house, entry), ArticleState::There { .. })
 }
 
 fn nothing(house: &House, entry: i64, why: &str) -> bool {
     matches!(state(house, entry), ArticleState::Nothing { reason } if reason.contains(why))
+}
+
+/// The number of requests that wait for the gap of their domain.
+fn n_in_line(house: &House) -> usize {
+    house.engine.figures().waiting
+}
+
+/// Lets minutes pass until `done` holds. The gap counts from the end of a request, so a request
+/// needs a second minute if its predecessor ended after the clock was set.
+async fn pass_until(house: &House, done: impl Fn(&House) -> bool) -> bool {
+    for n_minutes in 0..20 {
+        let wait = Duration::from_millis(if n_minutes == 0 { 300 } else { 5000 });
+        if tokio::time::timeout(wait, house.until(&done)).await == Ok(true) {
+            return true;
+        }
+        house.clock.set(house.clock.now() + MINUTE);
+    }
+    false
 }
 
 fn n_private(house: &House) -> usize {
@@ -131,7 +156,7 @@ async fn robots_bind_the_page_that_a_link_leads_to() {
     assert_eq!(house.n_asked("a.test/go/2"), 1);
     assert_eq!(n_private(&house), 0);
     assert_eq!(house.n_asked("a.test/robots.txt"), 1, "the rules are asked for once");
-    let loaded = house.act(Command::Article { entry: 2 }).await;
+    let loaded = house.load_article(2).await;
     assert!(matches!(loaded, CommandResult::Article { words: Some(_), .. }), "{loaded:?}");
 }
 
@@ -155,10 +180,20 @@ async fn a_site_that_asks_for_a_long_wait_loses_no_page() {
     let house = house(&site, 3, no_gaps()).await;
     *site.retry_after.lock().unwrap() = "7200".to_owned();
     poll(&house).await;
-    assert!(house.until(|house| house.n_asked("a.test/go/2") == 1).await);
+    // The wait begins when the answer has been handled.
+    let has_failed = |house: &House| waiting(house, 2).is_some_and(|one| one.error.is_some());
+    assert!(house.until(has_failed).await, "{:?}", state(&house, 2));
+    assert_eq!(house.n_asked("a.test/go/2"), 1);
     // The wait is far longer than that between three tries.
     for _ in 0..7 {
-        house.clock.set(house.clock.now() + MINUTE * 15);
+        let now = house.clock.now() + MINUTE * 15;
+        house.clock.set(now);
+        let is_later = |house: &House, entry| {
+            waiting(house, entry).and_then(|one| one.next_at).is_some_and(|at| at > now)
+        };
+        let all_wait = |house: &House| is_later(house, 2) && is_later(house, 3);
+        assert!(house.until(all_wait).await, "{:?} {:?}", state(&house, 2), state(&house, 3));
+        // A page that does not wait would be asked for now.
         tokio::time::sleep(Duration::from_millis(600)).await;
     }
     let n_asked = house.n_asked("a.test/go/2") + house.n_asked("a.test/go/3");
@@ -186,10 +221,7 @@ async fn rules_that_could_not_be_asked_for_are_asked_for_after_the_wait() {
     site.retry_after.lock().unwrap().clear();
     site.n_items.store(2, Ordering::SeqCst);
     house.act(Command::Poll { feeds: Some(vec!["2".to_owned()]) }).await;
-    let waits = |house: &House| match state(house, 3) {
-        ArticleState::Waiting(waiting) => waiting.error.is_some(),
-        _ => false,
-    };
+    let waits = |house: &House| waiting(house, 3).is_some_and(|one| one.error.is_some());
     // The answer to the click also lets the other pages of the site rest for a minute.
     house.clock.set(house.clock.now() + MINUTE);
     assert!(house.until(waits).await, "{:?}", state(&house, 3));
@@ -215,11 +247,12 @@ async fn many_clicks_do_not_stop_the_polls_of_a_domain() {
         assert!(house.store.request_article(EntryId(entry), house.clock.now()).unwrap());
     }
     // The first page waits for its turn before the poll is due. A click brings two requests.
-    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert!(house.until(|house| n_in_line(house) == 1).await);
+    let n_before = house.n_at("a.test");
     house.clock.set(house.clock.now() + MINUTE * 60 * 24);
-    for _ in 0..9 {
-        tokio::time::sleep(Duration::from_millis(700)).await;
-        house.clock.set(house.clock.now() + MINUTE);
+    for n in 1..=9 {
+        let is_sent = |house: &House| house.n_at("a.test") >= n_before + n;
+        assert!(pass_until(&house, is_sent).await, "request {n}");
     }
     assert!(n_polls() > 2, "{} pages were asked for instead", n_private(&house));
     assert!(n_private(&house) > 0);
@@ -233,9 +266,9 @@ async fn a_click_does_not_wait_behind_a_page_that_nobody_asked_for() {
     house.clock.set(house.clock.now() + MINUTE);
     poll(&house).await;
     // The page of the new entry waits for its turn: the clock stands still.
-    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert!(house.until(|house| n_in_line(house) == 1).await);
     assert!(house.store.request_article(EntryId(1), house.clock.now()).unwrap());
-    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert!(house.until(|house| n_in_line(house) == 2).await);
     assert_eq!(house.n_asked("a.test/robots.txt"), 0);
     house.clock.set(house.clock.now() + MINUTE);
     assert!(house.until(|house| house.n_asked("a.test/go/1") == 1).await);
@@ -256,7 +289,7 @@ async fn a_feed_that_is_switched_off_asks_for_no_more_pages() {
     assert!(is_there(&house, 2), "it was under way");
     assert_eq!(n_private(&house), 1);
     assert_eq!(house.store.n_articles_waiting().unwrap(), 0);
-    let loaded = house.act(Command::Article { entry: 3 }).await;
+    let loaded = house.load_article(3).await;
     assert!(matches!(loaded, CommandResult::Article { words: Some(_), .. }), "{loaded:?}");
 }
 

@@ -35,8 +35,9 @@ async fn a_planned_poll_that_a_retry_after_refuses_is_planned_again() {
     let in_line = |house: &House| house.engine.figures().waiting == 1;
     assert!(house.until(|house| house.n_asked("a.test/busy") == 1 && in_line(house)).await);
     let mut answers = house.engine.poll(&[id]).unwrap();
-    // It is taken in the order of what is sent; the server answers only then.
     let mut other = house.engine.poll(&[id]).unwrap();
+    // The server answers only after the loop knows both callers.
+    house.heard().await;
     waits.store(false, Ordering::SeqCst);
     let answer = answers.recv().await.unwrap();
     assert!(answer.detail.contains("asked us to wait"), "{}", answer.detail);

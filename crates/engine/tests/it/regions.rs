@@ -116,7 +116,7 @@ async fn a_page_waits_for_a_terminal_of_its_region_and_no_try_is_counted() {
         before = next_at.unwrap();
         house.clock.set(before);
     }
-    let loaded = house.act(Command::Article { entry: 2 }).await;
+    let loaded = house.load_article(2).await;
     let CommandResult::Article { reason, later, .. } = loaded else { panic!("{loaded:?}") };
     assert_eq!((reason.as_deref(), later), (Some(LACK), true), "a reader learns why");
     assert_eq!(house.n_at("b.test"), 0, "neither the page nor robots.txt was asked for");

@@ -20,6 +20,9 @@ pub const CONDITIONAL: &str = " if changed";
 
 const START: Time = Time::from_secs(1_700_000_000);
 
+/// Far longer than anything takes, even on a machine that is very busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// From a request, as `host/path`, to the whole answer; `None` as long as it is to wait.
 pub type Answer = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -83,20 +86,47 @@ impl House {
 
     /// Waits until `done` holds, as long as anybody would; says whether it does.
     pub async fn until(&self, done: impl Fn(&House) -> bool) -> bool {
-        for _ in 0..5000 {
+        let begun = Stopwatch::start();
+        loop {
+            // Looked at before the condition: the last look comes after the whole time.
+            let is_last = begun.elapsed() > PATIENCE;
             if done(self) {
                 return true;
             }
+            if is_last {
+                return false;
+            }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        false
+    }
+
+    /// Asks for the page behind an entry, as a person does. The result of an earlier try is visible
+    /// in the store before that try has ended. So this asks until the page is not under way.
+    pub async fn load_article(&self, entry: i64) -> CommandResult {
+        let begun = Stopwatch::start();
+        loop {
+            let loaded = self.act(Command::Article { entry }).await;
+            match &loaded {
+                CommandResult::Article { reason: Some(reason), later: true, .. }
+                    if reason == "the page is being loaded" && begun.elapsed() < PATIENCE =>
+                {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+                _ => return loaded,
+            }
+        }
+    }
+
+    /// Waits until the loop has handled all that was sent before.
+    pub async fn heard(&self) {
+        assert_eq!(self.engine.poll(&[]).unwrap().recv().await, None);
     }
 
     /// Waits until nothing is under way.
     pub async fn rest(&self) {
         // The loop answers a question before it turns, so a turn after the answer knows everything
         // that was sent before the question.
-        assert_eq!(self.engine.poll(&[]).unwrap().recv().await, None);
+        self.heard().await;
         let answered = Stopwatch::start();
         let turned = |house: &House| {
             let since = answered.elapsed();

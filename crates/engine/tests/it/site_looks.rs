@@ -56,16 +56,6 @@ async fn house(suggestions: bool) -> House {
     house
 }
 
-/// Waits longer than the pause before the first search.
-async fn until(house: &House, done: impl Fn(&House) -> bool) -> bool {
-    for _ in 0..6 {
-        if house.until(&done).await {
-            return true;
-        }
-    }
-    false
-}
-
 fn n_looks(house: &House) -> u64 {
     house.store.n_site_looks(house.clock.now() - DAY * 100).unwrap()
 }
@@ -73,7 +63,7 @@ fn n_looks(house: &House) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_linked_site_is_searched_once_in_thirty_days_and_robots_are_obeyed() {
     let mut house = house(true).await;
-    assert!(until(&house, |house| n_looks(house) == 2).await);
+    assert!(house.until(|house| n_looks(house) == 2).await);
     let asked = |house: &House| {
         ["liked.test/robots.txt", "liked.test/", "shy.test/robots.txt", "shy.test/"]
             .map(|place| house.n_asked(place))

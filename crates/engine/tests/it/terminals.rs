@@ -1,6 +1,7 @@
 //! Terminals as on other machines: each has its own connection to a real bus.
 
-use std::net::TcpListener;
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -20,13 +21,7 @@ pub struct Remote {
 impl Remote {
     /// `None` without the program; with `CI` set that is a failure.
     pub async fn start(n_terminals: usize) -> Option<Remote> {
-        let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let port = free.local_addr().unwrap().port().to_string();
-        drop(free);
-        let mut server = Command::new("nats-server");
-        server.args(["-a", "127.0.0.1", "-p", &port]);
-        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let Ok(server) = server.spawn() else {
+        let Some((server, port)) = server() else {
             assert!(std::env::var_os("CI").is_none(), "this test needs nats-server");
             eprintln!("skipped: this test needs nats-server");
             return None;
@@ -71,6 +66,35 @@ impl Drop for Remote {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// Starts a server on a free port; `None` without the program. Another program may take the port
+/// before the server does. Then the server ends, and the next try takes another port.
+fn server() -> Option<(Child, u16)> {
+    for _ in 0..20 {
+        let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let mut command = Command::new("nats-server");
+        command.args(["-a", "127.0.0.1", "-p", &port.to_string()]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut server = command.spawn().ok()?;
+        while server.try_wait().unwrap().is_none() {
+            if greets(port) {
+                return Some((server, port));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    panic!("no port is free");
+}
+
+/// Returns whether a NATS server listens on a port. It speaks first.
+fn greets(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    let mut word = [0; 4];
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.read_exact(&mut word).is_ok() && word == *b"INFO"
 }
 
 async fn connect(url: &str, process: &str) -> Bus {

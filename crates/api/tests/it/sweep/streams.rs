@@ -24,7 +24,7 @@ async fn open(pair: &Pair, path: &str) -> axum::body::BodyDataStream {
 
 async fn ends(mut events: axum::body::BodyDataStream) -> bool {
     let rest = async { while events.next().await.is_some() {} };
-    tokio::time::timeout(Duration::from_secs(30), rest).await.is_ok()
+    tokio::time::timeout(Duration::from_secs(120), rest).await.is_ok()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -28,7 +28,7 @@ fn document(grant: GrantId, feed: FeedId, generation: u32) -> PollResult {
 /// Waits for the next event and handles it.
 async fn handle_next(scene: &mut Scene) {
     let event = scene.controller.channels.events.recv();
-    let event = tokio::time::timeout(Duration::from_secs(20), event).await;
+    let event = tokio::time::timeout(Duration::from_secs(120), event).await;
     let event = event.expect("an event in time").expect("an event");
     scene.controller.handle(Message::Event(event));
 }
@@ -101,7 +101,7 @@ async fn a_document_that_the_store_could_not_compare_is_not_confirmed() {
     testing::execute(&place, "alter table feed_state_away rename to feed_state");
     let (confirmation, mut said) = duty(grant.id);
     scene.controller.result(document(grant.id, scene.feed, 0), Some(confirmation));
-    let confirmed = tokio::time::timeout(Duration::from_secs(20), said.recv()).await;
+    let confirmed = tokio::time::timeout(Duration::from_secs(120), said.recv()).await;
     assert!(matches!(confirmed, Ok(Some((_, _, Verdict::Recorded)))), "{confirmed:?}");
 }
 

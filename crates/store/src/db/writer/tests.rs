@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
+use std::thread::JoinHandle;
 
 use feed::{EntryKey, FeedId};
 use feed::{FeedUrl, Item, Outcome, Published, Time};
@@ -72,6 +72,22 @@ fn on_a_full_disk_nothing_is_half_written_and_later_it_goes_on() {
     assert_eq!(store.feed(feed).unwrap().entries, 3);
 }
 
+/// Makes the writer wait until it may go on, so that all jobs that follow become one group. Returns
+/// when it waits.
+fn held(store: &Store) -> (Sender<()>, JoinHandle<Result<(), StoreError>>) {
+    let ((begun, has_begun), (go, may_go)) = (channel(), channel::<()>());
+    let store = store.clone();
+    let holder = std::thread::spawn(move || {
+        store.write(move |_| {
+            let _ = begun.send(());
+            let _ = may_go.recv();
+            Ok(())
+        })
+    });
+    has_begun.recv().unwrap();
+    (go, holder)
+}
+
 #[test]
 fn a_group_lost_to_a_full_disk_is_lost_for_all_of_it_and_the_rest_goes_on() {
     let (store, _folder) = open();
@@ -82,16 +98,7 @@ fn a_group_lost_to_a_full_disk_is_lost_for_all_of_it_and_the_rest_goes_on() {
         .collect();
     leave_room(&store, 20);
     let (tell, told) = channel();
-    // The writer waits so that all jobs become one group.
-    let (go, wait) = channel::<()>();
-    let held = store.clone();
-    let holder = std::thread::spawn(move || {
-        held.write(move |_| {
-            let _ = wait.recv();
-            Ok(())
-        })
-    });
-    std::thread::sleep(Duration::from_millis(50));
+    let (go, holder) = held(&store);
     for record in records {
         let (tell, feed) = (tell.clone(), record.feed);
         let slot = store.matcher();
@@ -167,10 +174,7 @@ fn a_bad_job_costs_few_tries_and_loses_no_other() {
     }
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(testing::location(folder.path()), OpenMode::ReadWrite).unwrap();
-    let (go, wait) = channel::<()>();
-    let held = store.clone();
-    let holder = std::thread::spawn(move || held.write(move |_| Ok(wait.recv().is_ok())));
-    std::thread::sleep(Duration::from_millis(50));
+    let (go, holder) = held(&store);
     let (done, ended) = channel();
     let is_bad = |number: i64| matches!(number, 7 | 150);
     for number in 0..200 {
@@ -178,7 +182,7 @@ fn a_bad_job_costs_few_tries_and_loses_no_other() {
         store.queue(WriteJob { work: JobWork::Set(Box::new(job)), patient: false }).unwrap();
     }
     go.send(()).unwrap();
-    assert!(holder.join().unwrap().unwrap());
+    holder.join().unwrap().unwrap();
     for (number, is_kept) in ended.iter().take(200) {
         assert_eq!(is_kept, !is_bad(number), "{number}");
         assert_eq!(store.setting(&format!("job {number}")).unwrap().is_some(), is_kept);

@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Barrier;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use feed::EntryId;
@@ -117,24 +118,49 @@ fn one_of_two_first_accounts_is_the_admin() {
 
 /// The silence after which a holder is unseated.
 const SILENCE: Duration = Duration::from_millis(1500);
-/// Longer than that.
-const LONG: Duration = Duration::from_millis(2500);
+/// Far longer than anything takes, even on a machine that is very busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The pause between two looks at a condition.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Waits until a slow change of a table has locked its rows. Its trigger steps a sequence, which
+/// other sessions see before the commit.
+pub fn until_begun(store: &Store, table: &str) {
+    let begun = "cast(case when is_called then 1 else 0 end as bigint)";
+    let sql = format!("select last_value, {begun} from begun_{table}");
+    let is_begun = (0..2400).any(|_| {
+        std::thread::sleep(PAUSE);
+        testing::pairs(store, &sql)[0].1 == 1
+    });
+    assert!(is_begun, "no change of {table} has begun");
+}
 
 #[test]
 fn a_long_change_keeps_the_seat() {
     let Some((_folder, location, recorder, _)) = processes() else { return };
     testing::execute(
         &location,
-        "create function slow() returns trigger language plpgsql as \
-         $$ begin perform pg_sleep(4); return new; end $$; \
+        // Other sessions see the steps of a sequence before the commit, and so does the change.
+        "create sequence begun_settings; create sequence go_on; \
+         create function slow() returns trigger language plpgsql as \
+         $$ begin perform nextval('begun_settings'); \
+         for n in 1..6000 loop \
+         exit when (select is_called from go_on); perform pg_sleep(0.02); \
+         end loop; return new; end $$; \
          create trigger slow before insert on settings for each row execute function slow()",
     );
     std::thread::scope(|scope| {
         let change = scope.spawn(|| recorder.set_setting("a", Some("b")));
-        std::thread::sleep(LONG);
-        let beat = recorder.seat().unwrap().unwrap().silent_for;
-        assert!(beat > SILENCE, "the change is under way: {beat:?}");
+        until_begun(&recorder, "settings");
+        let is_silent = || recorder.seat().unwrap().unwrap().silent_for > SILENCE;
+        let silent = (0..2400).any(|_| {
+            std::thread::sleep(PAUSE);
+            is_silent()
+        });
         let error = SeatWaiter::new(location.clone(), SILENCE).open().err();
+        let was_under_way = !change.is_finished();
+        testing::execute(&location, "select nextval('go_on')");
+        assert!(silent && was_under_way, "the change is under way");
         assert!(matches!(error, Some(StoreError::SeatTaken { .. })), "the server works for it");
         change.join().unwrap().unwrap();
     });
@@ -150,17 +176,25 @@ fn a_process_that_hangs_within_a_change_loses_the_seat() {
     let mut waiter = SeatWaiter::new(location, SILENCE);
     let error = waiter.open().err();
     assert!(matches!(error, Some(StoreError::SeatTaken { .. })), "{error:?}");
+    let ((begin, begun), (go, may_go)) = (channel(), channel::<()>());
     std::thread::scope(|scope| {
         let hangs = scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            runtime.block_on(recorder.record_deciding(record, |_| {
-                std::thread::sleep(LONG * 2);
+            runtime.block_on(recorder.record_deciding(record, move |_| {
+                begin.send(()).unwrap();
+                // Without a word it goes on after a while, so that a failed test ends.
+                let _ = may_go.recv_timeout(PATIENCE);
                 let next = NextPoll::at(at(9));
                 (Decision { next, learned: None, failures: 0 }, ())
             }))
         });
-        std::thread::sleep(LONG);
-        let next = waiter.open().unwrap();
+        begun.recv_timeout(PATIENCE).unwrap();
+        let opened = (0..1200).find_map(|_| {
+            std::thread::sleep(PAUSE);
+            waiter.open().ok()
+        });
+        go.send(()).unwrap();
+        let next = opened.unwrap();
         let error = hangs.join().unwrap().err().unwrap();
         assert!(error.is_unavailable(), "{error}");
         assert_eq!(next.feed(id).unwrap().generation, 0, "nothing of it is stored");

@@ -11,7 +11,7 @@ use store::{
     SubscriberRequestOutcome, TokenScope, testing,
 };
 
-use super::guests::{both, processes};
+use super::guests::{both, processes, until_begun};
 use crate::sample::{T0, add, at, items, poll, seen};
 
 const ME: AccountId = AccountId::LOCAL;
@@ -114,16 +114,14 @@ fn slow_down(location: &Location, table: &str, change: &str) {
     testing::execute(
         location,
         &format!(
-            "create function slow_{table}() returns trigger language plpgsql as \
-             $$ begin perform pg_sleep(2); return null; end $$; \
+            "create sequence begun_{table}; \
+             create function slow_{table}() returns trigger language plpgsql as \
+             $$ begin perform nextval('begun_{table}'); perform pg_sleep(2); return null; end $$; \
              create trigger zz_slow after {change} on {table} for each statement \
              execute function slow_{table}()"
         ),
     );
 }
-
-/// Long enough for the slow change to lock its rows.
-const BEGUN: Duration = Duration::from_millis(700);
 
 #[test]
 fn retention_keeps_what_was_just_starred_or_labelled() {
@@ -136,7 +134,8 @@ fn retention_keeps_what_was_just_starred_or_labelled() {
     std::thread::scope(|scope| {
         let star = scope.spawn(|| one.star(ME, &[EntryId(1)], true, at(2)));
         let label = scope.spawn(|| other.label_entries(ME, "kept", &[EntryId(3)], true, at(2)));
-        std::thread::sleep(BEGUN);
+        until_begun(&recorder, "stars");
+        until_begun(&recorder, "entry_labels");
         let rule = Retention { entries_max: Some(1), ..Retention::off() };
         let retained = recorder.retain(&rule, at(3)).unwrap();
         assert_eq!(retained.entries, 1, "only the second entry");
@@ -157,7 +156,7 @@ fn a_star_for_an_entry_that_retention_deletes_is_no_error() {
     std::thread::scope(|scope| {
         let rule = Retention { entries_max: Some(1), ..Retention::off() };
         let retained = scope.spawn(move || recorder.retain(&rule, at(3)).map(|_| recorder));
-        std::thread::sleep(BEGUN);
+        until_begun(&one, "entries");
         let label = scope.spawn(|| other.label_entries(ME, "kept", &[EntryId(1)], true, at(2)));
         one.star(ME, &[EntryId(1)], true, at(2)).unwrap();
         assert!(label.join().unwrap().unwrap());
@@ -187,15 +186,18 @@ fn an_undo_leaves_what_another_device_has_read() {
     poll(&recorder, feed, &["1", "2", "3"], at(1));
     testing::execute(
         &location,
-        "create function slow() returns trigger language plpgsql as \
-         $$ begin if length(new.bits) > 0 then perform pg_sleep(2); end if; return new; end $$; \
+        "create sequence begun_read_marks; \
+         create function slow() returns trigger language plpgsql as \
+         $$ begin if length(new.bits) > 0 then \
+         perform nextval('begun_read_marks'); perform pg_sleep(2); \
+         end if; return new; end $$; \
          create trigger slow before insert or update on read_marks for each row \
          execute function slow()",
     );
     std::thread::scope(|scope| {
         // It locks the block, and the list waits for it.
         let mark = scope.spawn(|| other.mark_read(ME, &[EntryId(2)], true));
-        std::thread::sleep(BEGUN);
+        until_begun(&recorder, "read_marks");
         let n = one.mark_list_read(ME, &Scope::All, EntryId(3), at(2)).unwrap();
         assert_eq!(n, 2, "the other device has read one of them");
         mark.join().unwrap().unwrap();

@@ -48,7 +48,7 @@ fn polls_go_on_while_the_past_is_looked_at() {
             let changes = [changes, vec![put("Red", "red", &[])]].concat();
             store.change_queries(changes, Some(at(-50)), at(1))
         });
-        told.recv_timeout(Duration::from_secs(10)).unwrap();
+        told.recv_timeout(Duration::from_secs(120)).unwrap();
         ids.extend(poll(store, feed, &["red 4", "red 2", "red 1"], at(2)));
         store.remove_feed(gone).unwrap();
         go.send(()).unwrap();
@@ -107,7 +107,7 @@ fn pages_may_come_while_the_past_is_looked_at() {
         let change =
             || store.change_queries(vec![put("Red", "page:red", &[])], Some(at(-50)), at(1));
         let change = scope.spawn(change);
-        told.recv_timeout(Duration::from_secs(10)).unwrap();
+        told.recv_timeout(Duration::from_secs(120)).unwrap();
         runtime.block_on(store.pass_article_deadlines(at(100), 10)).unwrap();
         go.send(()).unwrap();
         change.join().unwrap().unwrap()

@@ -96,7 +96,7 @@ impl EntryMatcher for Words {
     fn match_entry(&mut self, entry: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
         if let Some((tell, go)) = self.held.take() {
             tell.send(()).unwrap();
-            let went_on = go.lock().unwrap().recv_timeout(Duration::from_secs(10));
+            let went_on = go.lock().unwrap().recv_timeout(Duration::from_secs(120));
             went_on.expect("a poll waits for the look at the past");
         }
         let title = entry.title.unwrap_or_default();
