@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::program::{Instance, eventually};
+use crate::program::{Instance, PATIENCE};
+use crate::wire::now;
 
 /// Reads entries as a program does: each time those after its cursor.
 #[derive(Default)]
@@ -17,12 +18,13 @@ impl EntryReader {
     /// Waits until there are so many entries.
     #[track_caller]
     pub fn wait_for(&mut self, operator: &Instance, expected: usize, what: &str) {
-        let what = format!("{what}: {expected} entries");
-        eventually(&what, || {
+        let begun = now();
+        while self.found.len() < expected {
+            let n = self.found.len();
+            assert!(begun.elapsed() < PATIENCE, "{what}: {n} of {expected} entries");
             std::thread::sleep(Duration::from_millis(500));
             self.read(operator);
-            (self.found.len() >= expected).then_some(())
-        });
+        }
     }
 
     fn read(&mut self, operator: &Instance) {

@@ -13,12 +13,13 @@ use crate::relay::Relay;
 /// A process with its folder.
 pub struct Member {
     pub name: String,
+    /// It ends before its folder is removed, so that a failed test can print its log.
+    daemon: Option<Daemon>,
     pub wires: Wires,
     instance: Instance,
     role: &'static str,
     /// The address of the bus as this process reaches it.
     bus: String,
-    daemon: Option<Daemon>,
 }
 
 /// The places at which a test cuts a process off.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::wire::{self, addresses};
 
 /// A command or a wait that takes longer hangs. The limit is far longer than a busy machine needs.
-const PATIENCE: Duration = Duration::from_secs(240);
+pub const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Commands without a data folder.
 const FOLDERLESS: [&str; 10] = [
