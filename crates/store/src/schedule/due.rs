@@ -38,7 +38,7 @@ pub struct FeedDueTime {
     pub last_poll_at: Option<Time>,
 }
 
-/// What the plan needs in order to queue a poll of a feed.
+/// The domain and the poll counter of a feed. The plan needs them to queue a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedPlace {
     pub feed: FeedId,
