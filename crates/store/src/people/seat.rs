@@ -38,6 +38,7 @@ impl SeatWaiter {
     }
 
     fn make_free(&mut self, address: &PgAddress) -> Result<(), DbError> {
+        self.has_ended_holder = false;
         let conn = match self.conn.take().filter(|conn| !conn.is_lost()) {
             Some(conn) => conn,
             None => connect::guest(address)?,
