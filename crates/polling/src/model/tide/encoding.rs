@@ -73,7 +73,7 @@ impl TideModel {
         layout: TideLayout,
     ) -> Option<TideModel> {
         let (last, window_max) = (reader.time()?, reader.u32()?);
-        let mut tide = TideModel { last, window_max, ..TideModel::without_counts() };
+        let mut tide = TideModel { last, window_max, ..TideModel::default() };
         let mut count = || {
             let count = reader.bytes().map(f64::from_le_bytes)?;
             (0.0..=COUNT_MAX).contains(&count).then_some(count)

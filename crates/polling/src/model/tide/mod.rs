@@ -62,6 +62,8 @@ mod undated;
 mod visibility;
 mod visibility_lag;
 
+use std::sync::LazyLock;
+
 use feed::{Observation, Time};
 
 pub(crate) use bursts::{Bursts, WINDOW_MIN};
@@ -111,11 +113,13 @@ pub struct TideModel {
     week: HourlyRates,
 }
 
+/// A model that has learned nothing. Each stored model is read into a copy of it.
+static UNLEARNED: LazyLock<TideModel> = LazyLock::new(TideModel::unlearned);
+
 impl Default for TideModel {
     fn default() -> TideModel {
-        let mut tide = TideModel::without_counts();
-        tide.recompute();
-        tide
+        // Experiments change the constants from which the rates are computed.
+        if cfg!(feature = "tuning") { TideModel::unlearned() } else { UNLEARNED.clone() }
     }
 }
 
@@ -164,12 +168,11 @@ impl TideModel {
         self.recompute();
     }
 
-    /// A model without counts, whose rates are not computed yet.
-    fn without_counts() -> TideModel {
+    fn unlearned() -> TideModel {
         let week = HourlyRates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
         let (last, window_max, bursts) = Default::default();
         let (level, rhythm, minutes, lag, dst, rate_change, hour_change) = Default::default();
-        TideModel {
+        let mut tide = TideModel {
             last,
             window_max,
             level,
@@ -183,7 +186,9 @@ impl TideModel {
             #[cfg(feature = "tuning")]
             recent: RecentActivity::default(),
             week,
-        }
+        };
+        tide.recompute();
+        tide
     }
 
     /// Recomputes the expected rates from the counts.
