@@ -67,8 +67,13 @@ pub(crate) fn open(
             Ok(None)
         }
     };
-    let epoch = set_up().map_err(|fault| fault.at(file))?;
-    Ok(Seated { conn, epoch })
+    match set_up() {
+        Ok(epoch) => Ok(Seated { conn, epoch }),
+        Err(fault) => {
+            conn.release();
+            Err(fault.at(file))
+        }
+    }
 }
 
 /// Refuses a server that is too old, a database that cannot hold every text, and an address without
@@ -280,14 +285,20 @@ fn seat_row(row: &Row<'_>) -> crate::db::sql::Result<SeatRow> {
 /// Drops the tables of a store, under the lock of the seat. Refuses a schema with other tables.
 pub(crate) fn wipe(address: &PgAddress, file: &Arc<str>) -> Result<(), DbError> {
     let conn = connect::writing(address)?;
-    check_server(&conn, file)?;
-    take(&conn, file)?;
+    let dropped = check_server(&conn, file)
+        .and_then(|()| take(&conn, file))
+        .and_then(|()| drop_tables(&conn, file));
+    conn.release();
+    dropped
+}
+
+fn drop_tables(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     let sql = "select tablename::text from pg_catalog.pg_tables \
                where schemaname = current_schema() order by 1";
     let mut statement = conn.prepare_cached(sql)?;
     let tables: Vec<String> =
         statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let ours = migrations::table_names(&conn);
+    let ours = migrations::table_names(conn);
     let foreign: Vec<&str> =
         tables.iter().filter(|name| !ours.contains(*name)).map(String::as_str).collect();
     if !foreign.is_empty() {
