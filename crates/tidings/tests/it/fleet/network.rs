@@ -7,6 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::needed::missing;
 
+/// The hardware address of the bridge. Without one of its own, the bridge takes that of a cable and
+/// changes it when the cable is pulled out. Then no namespace reaches it until all have noticed.
+const HARDWARE_ADDRESS: &str = "02:00:5e:10:00:01";
+
 /// The bridge and its namespaces. All of them vanish when it is dropped. The addresses are a part
 /// of 198.18.0.0/15, which is reserved for tests (RFC 2544).
 pub struct Network {
@@ -32,7 +36,10 @@ impl Network {
             return None;
         }
         let bridge = format!("tidings{}", std::process::id());
-        if !ip(&[], &format!("link add {bridge} type bridge\nlink set {bridge} up\n")) {
+        let lines = format!(
+            "link add {bridge} address {HARDWARE_ADDRESS} type bridge\nlink set {bridge} up\n"
+        );
+        if !ip(&[], &lines) {
             missing("the right to make network namespaces");
             return None;
         }
