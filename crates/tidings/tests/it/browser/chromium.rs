@@ -41,6 +41,8 @@ pub struct Browser {
     /// The main frame, and the documents that it has shown, by their loaders.
     frame: Value,
     seen: Vec<Value>,
+    /// How many documents it has requested.
+    n_requested: usize,
     /// The documents that are loaded, by their loaders.
     loads: Vec<Value>,
     /// The sessions of service workers whose network is cut. Only they can restore it.
@@ -101,6 +103,7 @@ impl Browser {
             asked,
             frame: Value::Null,
             seen,
+            n_requested: 0,
             loads,
             cut_workers: Vec::new(),
             registration: None,
@@ -152,9 +155,15 @@ impl Browser {
 
     /// Returns the next message and records faults and requests of the page.
     fn next(&mut self, what: &str) -> Value {
-        let message = match self.from.recv_timeout(PATIENCE) {
+        let message = self.hear(what, PATIENCE);
+        message.unwrap_or_else(|| panic!("chromium does not answer: {what}"))
+    }
+
+    /// The same; `None` if no message comes in time.
+    fn hear(&mut self, what: &str, within: Duration) -> Option<Value> {
+        let message = match self.from.recv_timeout(within) {
             Ok(message) => message,
-            Err(RecvTimeoutError::Timeout) => panic!("chromium does not answer: {what}"),
+            Err(RecvTimeoutError::Timeout) => return None,
             Err(RecvTimeoutError::Disconnected) => {
                 panic!("chromium ended, or is not installed (`make packages`): {what}")
             }
@@ -193,10 +202,12 @@ impl Browser {
             }
             Some("Network.requestWillBeSent") => {
                 self.asked.extend(params["request"]["url"].as_str().map(str::to_owned));
+                let is_document = params["type"] == "Document" && params["frameId"] == self.frame;
+                self.n_requested += usize::from(is_document);
             }
             _ => {}
         }
-        message
+        Some(message)
     }
 
     /// Goes to a page of the site.

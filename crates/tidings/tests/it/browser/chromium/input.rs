@@ -1,20 +1,23 @@
 //! Clicks, keys and files, as a person gives them to a page.
 
-use serde_json::json;
+use std::time::Duration;
 
-use super::Browser;
+use serde_json::{Value, json};
+
+use super::{Browser, PAUSE};
+
+/// Checks of an element that moves or is covered, at intervals of [`PAUSE`].
+const PLACES_MAX: usize = 100;
+/// Clicks until the page requests the next one, and the time for each: `STEPS` times `STEP`.
+const CLICKS_MAX: usize = 4;
+const STEPS: usize = 100;
+const STEP: Duration = Duration::from_millis(100);
 
 impl Browser {
     /// Clicks in the middle of an element, or of its first line, as a person does.
     #[track_caller]
     pub fn click(&mut self, selector: &str) {
-        self.wait(&format!("document.querySelector({})", json!(selector)));
-        let place = self.eval(&format!(
-            "(() => {{ const e = document.querySelector({}); \
-             e.scrollIntoView({{block: 'center'}}); const r = e.getClientRects()[0]; \
-             return [r.x + r.width / 2, r.y + r.height / 2]; }})()",
-            json!(selector)
-        ));
+        let place = self.place(selector);
         for (kind, clicks) in [("mousePressed", 1), ("mouseReleased", 1)] {
             self.call(
                 "Input.dispatchMouseEvent",
@@ -26,13 +29,52 @@ impl Browser {
         }
     }
 
-    /// Clicks a link or a button, and waits until the next page is loaded.
+    /// Returns the middle of an element once it stays where it is and nothing covers it. A part of
+    /// the page that opens moves the others.
+    #[track_caller]
+    fn place(&mut self, selector: &str) -> Value {
+        self.wait(&format!("document.querySelector({})", json!(selector)));
+        let expression = format!(
+            "(() => {{ const e = document.querySelector({}); \
+             e?.scrollIntoView({{block: 'center'}}); const r = e?.getClientRects()[0]; \
+             if (!r) return null; const x = r.x + r.width / 2, y = r.y + r.height / 2; \
+             return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
+            json!(selector)
+        );
+        let mut place = Value::Null;
+        for _ in 0..PLACES_MAX {
+            let before = std::mem::replace(&mut place, self.eval(&expression));
+            if place[2] == true && place == before {
+                return place;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        assert!(!place.is_null(), "{selector} is not shown");
+        place
+    }
+
+    /// Clicks a link or a button, and waits until the next page is loaded. A click that requests no
+    /// page was lost, so it is repeated.
     #[track_caller]
     pub fn follow(&mut self, selector: &str) {
         self.wait("document.readyState === 'complete'");
-        let before = self.seen.clone();
-        self.click(selector);
+        let (before, n_requested) = (self.seen.clone(), self.n_requested);
+        for _ in 0..CLICKS_MAX {
+            self.click(selector);
+            if self.requests_more(n_requested, selector) {
+                break;
+            }
+        }
         self.await_load(&before, selector);
+    }
+
+    /// Waits until more documents were requested than these.
+    fn requests_more(&mut self, n_requested: usize, what: &str) -> bool {
+        let mut left = STEPS;
+        while self.n_requested == n_requested && left > 0 {
+            left -= usize::from(self.hear(what, STEP).is_none());
+        }
+        self.n_requested > n_requested
     }
 
     /// Presses one key.
